@@ -1,0 +1,43 @@
+"""Autoregressive decoding (AR): one target forward for each token."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ssd_ref.laws import Law, usable
+from ssd_ref.models import Model
+from ssd_ref.randomness import Randomness, Site
+from ssd_ref.rounds import Generation, OnRound, Outcome, open_transcript
+
+
+def autoregressive(
+    target: Model,
+    prompt: Sequence[int],
+    *,
+    max_new_tokens: int,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    eos: int | None = None,
+    randomness: Randomness,
+    on_round: OnRound | None = None,
+) -> Generation:
+    """Decode up to `max_new_tokens` tokens after `prompt`, each from the target's own law.
+
+    Every token is a round without a draft, drawn where a speculative round draws its bonus.
+    `on_round(tokens, record)` is called after each. Raises ValueError on arguments out of range,
+    LogitsError when the target's logits are no law.
+    """
+    law = Law(temperature, top_k, top_p)
+    text = open_transcript(target, prompt, max_new_tokens, eos, on_round)
+    if text.finish_reason:
+        return text.generation()
+    session = target.start(text.prompt[:-1])
+    while not text.finish_reason:
+        logits = session.extend([text.last])
+        row = usable(law.rows(logits)[0], logits[0], "target", text.length)
+        token = randomness.choose(row, Site(randomness.sequence, text.round, "bonus", 0))
+        text.write([], Outcome(0, token), [math.log(row[token])], served_by="target")
+        text.close_round(rank=None)
+    return text.generation()

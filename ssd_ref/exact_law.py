@@ -1,0 +1,195 @@
+"""The exact output law of a decoder, by running it once for every leaf of its decision tree.
+
+A run follows a list of forced decisions and takes a first choice at every later one; each other
+choice that was possible there becomes a run of its own. A leaf weighs the product of its decisions'
+probabilities.
+
+Drafted tokens enter the tree only when the verifier tests them (`commit`): a token after the first
+rejection, or in a cache entry that is not used, cannot influence the output, and summing over it
+would only multiply the leaves. That this is so is not assumed but checked: every law is enumerated
+with two defaults for the draws that were never committed, and a replay in which a forced decision
+does not recur, or recurs with another law, is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ssd_ref.models import Row, Rows
+from ssd_ref.randomness import Randomness, Site
+
+Decode = Callable[[Randomness], Sequence[int]]
+OutputLaw = dict[tuple[int, ...], float]
+
+
+class ReplayError(RuntimeError):
+    """The decoder breaks a rule on which its enumeration rests; the message names the site."""
+
+
+class TooManyLeaves(RuntimeError):
+    """The decision tree is larger than the bound."""
+
+
+class NeverCommits(Exception):
+    """The decoder tests drafted tokens without committing their draws."""
+
+
+class Decision(NamedTuple):
+    site: Site
+    law: Row
+    choice: int
+
+    def others(self) -> list[Decision]:
+        """The same decision with each other choice of positive probability."""
+        possible = np.flatnonzero(self.law > 0)
+        return [self._replace(choice=int(c)) for c in possible if c != self.choice]
+
+
+class Enumerating:
+    """The random source of one run: replays `prefix`, then takes first choices, and keeps the path.
+
+    default: index into the possible tokens of a draw that is not forced (0: first, -1: last).
+    marginalise: leave draws out of the path until they are committed.
+    """
+
+    sequence = 0
+
+    def __init__(self, prefix: Sequence[Decision], default: int, marginalise: bool) -> None:
+        self.prefix, self.default, self.marginalise = prefix, default, marginalise
+        self.forced = {decision.site: decision for decision in prefix}
+        self.path: list[Decision] = []
+        self.open: dict[Site, Decision] = {}  # drawn, not committed
+        self.drawn: set[Site] = set()
+        self.addresses: set[tuple[int | str, ...]] = set()  # of committed draws
+        self.commits = 0
+
+    def choose(self, probabilities: ArrayLike, site: Site) -> int:
+        law = np.array(probabilities, dtype=np.float64)
+        if site in self.drawn:
+            raise ReplayError(f"{site} is drawn twice in one run")
+        self.drawn.add(site)
+        if not (law.ndim == 1 and (law >= 0).all() and abs(law.sum() - 1) < 1e-9):
+            raise ReplayError(f"{site}: expected a law, got {law}")
+        forced = self.forced.get(site)
+        possible = np.flatnonzero(law > 0)
+        choice = forced.choice if forced else int(possible[self.default])
+        decision = Decision(site, law, choice)
+        if self.marginalise and site.role == "draft":
+            self.open[site] = decision
+        else:
+            self._check_tested_draw(site)
+            self._enter(decision)
+        return choice
+
+    def choose_rows(self, rows: Rows, sites: Sequence[Site]) -> list[int]:
+        return [self.choose(row, site) for row, site in zip(rows, sites, strict=True)]
+
+    def commit(self, site: Site) -> None:
+        self.commits += 1
+        if not self.marginalise:
+            return
+        if site not in self.open:
+            raise ReplayError(f"{site} is committed, but was not drawn or was committed before")
+        self._enter(self.open.pop(site))
+
+    def _check_tested_draw(self, site: Site) -> None:
+        """A token may be tested only after its draw was committed."""
+        if not (self.marginalise and site.role == "accept"):
+            return
+        tested = site._replace(role="draft")[:4]
+        if tested not in self.addresses and any(other[:4] == tested for other in self.open):
+            if self.commits == 0:
+                raise NeverCommits
+            raise ReplayError(f"{site} tests a token whose draw was not committed")
+
+    def _enter(self, decision: Decision) -> None:
+        """Add a decision to the path; where it is forced it must be the forced one."""
+        site = decision.site
+        if site[:4] in self.addresses:
+            raise ReplayError(f"{site}: two draws of one run are committed at this address")
+        self.addresses.add(site[:4])
+        if len(self.path) < len(self.prefix):
+            expected = self.prefix[len(self.path)]
+            if site != expected.site:
+                raise ReplayError(f"{expected.site} was a decision of this path; now {site} comes")
+            if not np.array_equal(decision.law, expected.law):
+                raise ReplayError(
+                    f"{site} had the law {expected.law} on this path; now it has {decision.law}"
+                )
+        self.path.append(decision)
+
+
+@dataclass
+class Tree:
+    """The enumeration of one decoder under one default, with its bounds."""
+
+    decode: Decode
+    max_leaves: int
+    progress: Callable[[int], None] | None
+
+    def law(self, default: int, marginalise: bool) -> tuple[OutputLaw, bool]:
+        """The output law, and whether any draw was left uncommitted."""
+        law: OutputLaw = {}
+        waiting: list[list[Decision]] = [[]]
+        leaves, lazy = 0, False
+        while waiting:
+            if leaves == self.max_leaves:
+                raise TooManyLeaves(
+                    f"{leaves} leaves seen and {len(waiting)} branches waiting: raise max_leaves, "
+                    "or shrink the vocabulary, the lookahead or max_new_tokens"
+                )
+            prefix = waiting.pop()
+            source = Enumerating(prefix, default, marginalise)
+            tokens = tuple(int(token) for token in self.decode(source))
+            path = source.path
+            if len(path) < len(prefix):
+                raise ReplayError(
+                    f"{prefix[len(path)].site} was a decision of this path; now it is not"
+                )
+            lazy = lazy or bool(source.open)
+            weight = float(np.prod([d.law[d.choice] for d in path]))
+            law[tokens] = law.get(tokens, 0.0) + weight
+            for i in range(len(prefix), len(path)):
+                waiting += [[*path[:i], other] for other in path[i].others()]
+            leaves += 1
+            if self.progress is not None:
+                self.progress(leaves)
+        return law, lazy
+
+
+def exact_law(
+    decode: Decode,
+    *,
+    marginalise: bool = True,
+    max_leaves: int = 1_000_000,
+    progress: Callable[[int], None] | None = None,
+) -> OutputLaw:
+    """The probability of every token sequence that `decode(randomness)` can return.
+
+    A decoder that never commits is enumerated over all its draws, as with marginalise=False.
+    Raises ReplayError when the decoder breaks a rule of the enumeration, TooManyLeaves beyond
+    `max_leaves`; `progress(leaves)` is called after each run. Probabilities are float64.
+    """
+    tree = Tree(decode, max_leaves, progress)
+    try:
+        law, lazy = tree.law(0, marginalise)
+    except NeverCommits:
+        law, lazy = tree.law(0, marginalise=False)
+    if lazy:
+        other, _ = tree.law(-1, marginalise)
+        for tokens in law.keys() | other.keys():
+            a, b = law.get(tokens, 0.0), other.get(tokens, 0.0)
+            if abs(a - b) > 1e-12:
+                raise ReplayError(
+                    f"the output depends on draws that were never committed: {tokens} has "
+                    f"probability {a} with their first possible tokens and {b} with the last"
+                )
+    total = sum(law.values())
+    if abs(total - 1) > 1e-12:
+        raise ReplayError(f"probabilities sum to {total}, expected 1 within 1e-12")
+    return law

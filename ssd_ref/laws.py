@@ -1,0 +1,100 @@
+"""The one place where logits become the law that is drawn from, tested against and corrected with.
+
+Temperature, then top-k, then top-p, then Saguaro's sigma; float64 throughout. A row that is no law
+(NaN, +inf, no mass) is marked by NaN and named when somebody uses it, not before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ssd_ref.models import Row, Rows
+
+
+class LogitsError(ValueError):
+    """A model gave logits from which no token can be drawn."""
+
+
+@dataclass(frozen=True)
+class Law:
+    """How next-token rows are made of logits.
+
+    temperature: 0 means the one-hot law of the largest logit, first index among equals.
+    top_k: keep the k most probable tokens. top_p: keep the most probable ones up to and including
+    the one whose sum crosses p. Among equals the lower index comes first. None: keep all.
+    Raises ValueError unless temperature is finite and >= 0, top_k >= 1, 0 < top_p <= 1.
+    """
+
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.temperature < np.inf:
+            raise ValueError(f"temperature: expected a finite number >= 0, got {self.temperature}")
+        if self.top_k is not None and self.top_k < 1:
+            raise ValueError(f"top_k: expected at least 1 (or None), got {self.top_k}")
+        if self.top_p is not None and not 0 < self.top_p <= 1:
+            raise ValueError(f"top_p: expected a number in (0, 1] (or None), got {self.top_p}")
+
+    def rows(self, logits: Rows) -> Rows:
+        """Laws (n, V) of logits (n, V); a row of NaN where there is none."""
+        top = logits.max(axis=1, keepdims=True)
+        usable = np.isfinite(top)  # NaN and +inf show up in the maximum, and so does a row of -inf
+        if self.temperature == 0:
+            p = np.zeros(logits.shape)
+            p[np.arange(len(p)), logits.argmax(axis=1)] = 1
+        else:
+            with np.errstate(over="ignore", invalid="ignore"):  # -inf / T, and rows marked below
+                p = np.exp((logits - top) / self.temperature)
+            p /= p.sum(axis=1, keepdims=True)
+            if self.top_k is not None or self.top_p is not None:
+                p = self._truncated(p)
+        return p if usable.all() else np.where(usable, p, np.nan)
+
+    def _truncated(self, p: Rows) -> Rows:
+        order = np.argsort(-p, axis=1, kind="stable")
+        ranked = np.take_along_axis(p, order, axis=1)
+        if self.top_k is not None:
+            ranked[:, self.top_k :] = 0
+            ranked /= ranked.sum(axis=1, keepdims=True)
+        if self.top_p is not None:
+            before = ranked.cumsum(axis=1) - ranked
+            ranked[before >= self.top_p] = 0
+            ranked /= ranked.sum(axis=1, keepdims=True)
+        kept = np.empty_like(p)
+        np.put_along_axis(kept, order, ranked, axis=1)
+        return kept
+
+
+def usable(row: Row, logits: Row, whose: str, length: int) -> Row:
+    """`row` itself; LogitsError when it was marked, naming model, place and fault."""
+    if row[0] == row[0]:
+        return row
+    bad = np.flatnonzero(np.isnan(logits) | (logits == np.inf))
+    got = f"{logits[bad[0]]} for token {bad[0]}" if len(bad) else "-inf for every token"
+    raise LogitsError(
+        f"{whose}'s logits after {length} tokens: expected finite numbers or -inf, got {got}"
+    )
+
+
+def ranking(logits: Row) -> NDArray[np.intp]:
+    """Tokens by falling logit, lower index first among equals; -inf comes last but is listed."""
+    return np.argsort(-logits, kind="stable")
+
+
+def saguaro(row: Row, favoured: NDArray[np.intp], c: float) -> Row:
+    """Saguaro sampling (Def. 14): scale the favoured tokens' probability by c, then normalise.
+
+    Lowering q on tokens that will be guessed moves the residual (p-q)_+ onto them. With c = 0 and
+    all the mass on favoured tokens: the limit c -> 0+, which is `row`.
+    """
+    if c == 1:
+        return row
+    scaled = row.copy()
+    scaled[favoured] *= c
+    mass = scaled.sum()
+    return scaled / mass if mass > 0 else row

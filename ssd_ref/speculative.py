@@ -1,0 +1,171 @@
+"""Speculative decoding (SD): two actors taking turns - one drafts, the other verifies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ssd_ref.fan_out import bonus_rank
+from ssd_ref.laws import Law, usable
+from ssd_ref.models import Model, Row
+from ssd_ref.randomness import Randomness, Site
+from ssd_ref.rounds import (
+    Generation,
+    Limits,
+    OnRound,
+    Outcome,
+    Speculation,
+    check_count,
+    open_transcript,
+)
+from ssd_ref.verification import Verifier
+
+
+@dataclass
+class Chain:
+    """A speculation in the making: up to `size` tokens, with their rows and sites."""
+
+    size: int
+    tokens: list[int] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    sites: list[Site] = field(default_factory=list)
+
+    def grows(self, end_token: int | None) -> bool:
+        """Whether another token is to be drafted: none follows an end token."""
+        return len(self.tokens) < self.size and end_token not in self.tokens
+
+
+class Drafter:
+    """The actor that holds the draft. It learns the text from the outcomes it is told.
+
+    Its session may lag behind the text (a speculation's last token is drawn but not read); what is
+    missing is fed together with the next token.
+    """
+
+    def __init__(
+        self,
+        draft: Model,
+        prompt: Sequence[int],
+        limits: Limits,
+        lookahead: int,
+        law: Law,
+        randomness: Randomness,
+    ) -> None:
+        self.draft, self.limits, self.lookahead = draft, limits, lookahead
+        self.law, self.randomness = law, randomness
+        self.text, self.round = list(prompt), 1
+        self.logits: list[Row] = []  # raw rows after d_1..d_k of this round, k = 0, 1, ..
+        self.speculation: Speculation  # the one being verified
+        self.session = draft.start(prompt[:-1][: draft.context_limit])
+
+    def first(self) -> Speculation:
+        """Round 1's speculation."""
+        return self.speculate(self.draft_row, "draft")
+
+    def answer(self, outcome: Outcome) -> Speculation:
+        """The speculation that follows `outcome`, drafted while the verifier waits."""
+        self.hear(outcome)
+        return self.speculate(self.draft_row, "draft")
+
+    def hear(self, outcome: Outcome) -> None:
+        """Bring text and session up to date: the rejected tokens are forgotten."""
+        kept = len(self.text) + outcome.accepted
+        self.text += [*self.speculation.tokens[: outcome.accepted], outcome.bonus]
+        self.session.rewind(min(self.session.length, kept))
+        self.logits, self.round = [], self.round + 1
+
+    def rank(self, outcome: Outcome) -> int | None:
+        """Place of the bonus token among the draft's guesses at its k; None without a row there."""
+        return bonus_rank(self.logits, self.speculation.tokens, outcome)
+
+    def speculate(self, row_after: Callable[[list[int]], Row], served_by: str) -> Speculation:
+        """Draw one token after another; `row_after(tokens)` is the law after text + tokens."""
+        chain = Chain(self.size(len(self.text)))
+        while chain.grows(self.limits.end_token):
+            site = Site(self.randomness.sequence, self.round, "draft", len(chain.tokens))
+            chain.rows.append(row_after(chain.tokens))
+            chain.sites.append(site)
+            chain.tokens.append(self.randomness.choose(chain.rows[-1], site))
+        return self.send(chain, served_by)
+
+    def send(self, chain: Chain, served_by: str) -> Speculation:
+        rows = np.array(chain.rows).reshape(-1, self.draft.vocabulary)
+        self.speculation = Speculation(tuple(chain.tokens), rows, tuple(chain.sites), served_by)
+        return self.speculation
+
+    def size(self, length: int) -> int:
+        """How many tokens to draft behind a text of `length` tokens."""
+        limit = self.draft.context_limit
+        room = self.limits.room(length)
+        return max(0, min(self.lookahead, room, room if limit is None else limit - length))
+
+    def draft_row(self, tokens: list[int]) -> Row:
+        """The draft's law after text + tokens: one draft step."""
+        text = self.text + tokens
+        logits = self.session.extend(text[self.session.length :])[-1]
+        self.logits.append(logits)
+        return usable(self.law.rows(logits[None])[0], logits, "draft", len(text))
+
+
+def speculative(
+    target: Model,
+    draft: Model,
+    prompt: Sequence[int],
+    *,
+    max_new_tokens: int,
+    lookahead: int,
+    temperature: float = 1.0,
+    draft_temperature: float | None = None,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    draft_top_k: int | None = None,
+    draft_top_p: float | None = None,
+    eos: int | None = None,
+    randomness: Randomness,
+    on_round: OnRound | None = None,
+) -> Generation:
+    """Decode up to `max_new_tokens` tokens after `prompt`; their law is the target's own.
+
+    lookahead: tokens drafted a round (K). temperature, top_k, top_p make the target's law, draft_*
+    the draft's; None there means the target's value. `on_round(tokens, record)` is called after
+    each round. Raises ValueError on arguments out of range or vocabularies that differ, LogitsError
+    when logits that are needed are no law. Source: Leviathan et al. 2023, Chen et al. 2023.
+    """
+    check_pair(target, draft, lookahead)
+    law = Law(temperature, top_k, top_p)
+    draft_law = law_of_draft(law, draft_temperature, draft_top_k, draft_top_p)
+    text = open_transcript(target, prompt, max_new_tokens, eos, on_round)
+    if text.finish_reason:
+        return text.generation()
+    verifier = Verifier(target, text, law, randomness)
+    drafter = Drafter(draft, text.prompt, text.limits, lookahead, draft_law, randomness)
+
+    speculation = drafter.first()
+    while True:
+        outcome = verifier.verify(speculation)
+        text.close_round(drafter.rank(outcome))
+        if text.finish_reason:
+            return text.generation()
+        speculation = drafter.answer(outcome)
+
+
+def check_pair(target: Model, draft: Model, lookahead: int) -> None:
+    check_count("lookahead", lookahead)
+    if target.vocabulary != draft.vocabulary:
+        raise ValueError(
+            "target and draft must have the same vocabulary: "
+            f"got {target.vocabulary} and {draft.vocabulary} tokens"
+        )
+
+
+def law_of_draft(
+    law: Law, temperature: float | None, top_k: int | None, top_p: float | None
+) -> Law:
+    """The draft's law: the target's, where nothing else is given."""
+    return Law(
+        law.temperature if temperature is None else temperature,
+        law.top_k if top_k is None else top_k,
+        law.top_p if top_p is None else top_p,
+    )

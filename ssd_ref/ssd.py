@@ -1,0 +1,202 @@
+"""Speculative Speculative Decoding (SSD): the draft works while the target verifies.
+
+While a speculation is being verified, the speculator guesses verification outcomes and drafts the
+next speculation for each (the speculation cache). When the outcome arrives and was guessed, the
+answer is there at once; otherwise a backup drafts it. Kumar, Dao, May (2026), Algorithm 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ssd_ref.fan_out import check_fan_out, guess_outcomes
+from ssd_ref.laws import Law, LogitsError, ranking, saguaro, usable
+from ssd_ref.models import Model, Row
+from ssd_ref.randomness import Randomness, Site
+from ssd_ref.rounds import Generation, Limits, OnRound, Outcome, Speculation, open_transcript
+from ssd_ref.speculative import Chain, Drafter, check_pair, law_of_draft
+from ssd_ref.verification import Verifier
+
+BACKUPS = ("draft", "uniform")
+
+
+@dataclass(kw_only=True)
+class Entry(Chain):
+    """A cache entry in the making: the speculation after `outcome`, drafted on a branch."""
+
+    outcome: Outcome
+    branch: int
+    error: LogitsError | None = None  # raised only if the entry is used
+
+    def grows(self, end_token: int | None) -> bool:
+        return self.error is None and super().grows(end_token)
+
+
+class Speculator(Drafter):
+    """SD's drafter, who also fills a cache of speculations before it may see the outcome."""
+
+    def __init__(
+        self,
+        draft: Model,
+        prompt: Sequence[int],
+        limits: Limits,
+        lookahead: int,
+        law: Law,
+        randomness: Randomness,
+        fan_out: Sequence[int],
+        fan_out_miss: Sequence[int],
+        saguaro_c: float,
+        backup: str,
+    ) -> None:
+        super().__init__(draft, prompt, limits, lookahead, law, randomness)
+        self.lists = {"first": fan_out, "cache": fan_out, "backup": fan_out_miss}
+        self.saguaro_c, self.backup = saguaro_c, backup
+        self.fan_out = fan_out  # of the speculation being drawn or verified
+        self.guesses: list[Outcome] = []
+        self.cache: dict[Outcome, Entry] = {}
+
+    def first(self) -> Speculation:
+        """Round 1 has no cache: the primary drafts."""
+        return self.speculate(self.draft_row, "first")
+
+    def prepare(self) -> None:
+        """While the target verifies: fix the guesses (Sec. 4.1), then fill the cache (Sec. 4.2)."""
+        self.logits = self.glue()
+        self.guesses = guess_outcomes(self.logits, self.speculation.tokens, self.fan_out)
+        entries = self.open_entries()
+        while growing := [entry for entry in entries if entry.grows(self.limits.end_token)]:
+            self.tree_step(growing)
+        self.cache = {entry.outcome: entry for entry in entries}
+
+    def answer(self, outcome: Outcome) -> Speculation:
+        """Hit: the prepared speculation, at once. Miss: the backup drafts (Sec. 4.3)."""
+        self.hear(outcome)
+        if outcome in self.cache:
+            self.fan_out = self.lists["cache"]
+            return self.serve(self.cache[outcome])
+        self.fan_out = self.lists["backup"]
+        row_after = self.draft_row if self.backup == "draft" else self.uniform_row
+        return self.speculate(row_after, "backup")
+
+    def glue(self) -> list[Row]:
+        """One forward on [last token, d_1..d_n]: the n + 1 rows that the guesses are read from."""
+        tokens, length = self.speculation.tokens, len(self.text)
+        limit = self.draft.context_limit
+        if limit is not None and length + len(tokens) > limit:
+            return []  # the text has outgrown the draft
+        self.session.rewind(min(self.session.length, length - 1))
+        unread = [*self.text, *tokens][self.session.length :]
+        return list(self.session.extend(unread)[-len(tokens) - 1 :])
+
+    def open_entries(self) -> list[Entry]:
+        """An empty entry for each guess after which the text goes on."""
+        length, tokens = len(self.text), self.speculation.tokens
+        going_on = [
+            (k, t) for k, t in self.guesses if self.limits.cut(length, [*tokens[:k], t])[1] is None
+        ]
+        self.branches = self.session.branch([length + k for k, _ in going_on])
+        return [
+            Entry(self.size(length + k + 1), outcome=Outcome(k, t), branch=b)
+            for b, (k, t) in enumerate(going_on)
+        ]
+
+    def tree_step(self, entries: list[Entry]) -> None:
+        """One forward on the branches of `entries`, which all get their next token."""
+        index = len(entries[0].tokens)
+        feed = [(entry.tokens or [entry.outcome.bonus])[-1] for entry in entries]
+        logits = self.branches.extend([entry.branch for entry in entries], feed)
+        for entry, z, row in zip(entries, logits, self.law.rows(logits), strict=True):
+            length = len(self.text) + entry.outcome.accepted + 1 + index
+            try:
+                row = self.sigma(usable(row, z, "draft", length), z, self.lists["cache"][index])
+                entry.rows.append(row)
+            except LogitsError as error:
+                entry.error = error
+        drawn = [entry for entry in entries if entry.error is None]
+        place = Site(self.randomness.sequence, self.round + 1, "draft", index)
+        sites = [place._replace(branch=entry.outcome) for entry in drawn]
+        tokens = self.randomness.choose_rows(np.array([e.rows[-1] for e in drawn]), sites)
+        for entry, site, token in zip(drawn, sites, tokens, strict=True):
+            entry.sites.append(site)
+            entry.tokens.append(token)
+
+    def serve(self, entry: Entry) -> Speculation:
+        if entry.error is not None:
+            raise entry.error
+        return self.send(entry, "cache")
+
+    def draft_row(self, tokens: list[int]) -> Row:
+        row = super().draft_row(tokens)
+        return self.sigma(row, self.logits[-1], self.fan_out[len(tokens)])
+
+    def uniform_row(self, tokens: list[int]) -> Row:
+        """The backup that costs nothing: every token alike."""
+        return np.full(self.draft.vocabulary, 1 / self.draft.vocabulary)
+
+    def sigma(self, row: Row, logits: Row, width: int) -> Row:
+        """Saguaro sampling (Sec. 4.2): less weight on the `width` tokens that will be guessed."""
+        if self.saguaro_c == 1:
+            return row
+        return saguaro(row, ranking(logits)[:width], self.saguaro_c)
+
+
+def ssd(
+    target: Model,
+    draft: Model,
+    prompt: Sequence[int],
+    *,
+    max_new_tokens: int,
+    lookahead: int,
+    fan_out: Sequence[int],
+    fan_out_miss: Sequence[int] | None = None,
+    saguaro_c: float = 1.0,
+    backup: str = "draft",
+    temperature: float = 1.0,
+    draft_temperature: float | None = None,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    draft_top_k: int | None = None,
+    draft_top_p: float | None = None,
+    eos: int | None = None,
+    randomness: Randomness,
+    on_round: OnRound | None = None,
+) -> Generation:
+    """Decode as :func:`speculative` does, with the next speculations prepared during verification.
+
+    fan_out: guesses at "k accepted", k = 0..lookahead, for the cache of a round whose speculation
+    came from the cache (or is the first); fan_out_miss: after a backup (None: the same list).
+    saguaro_c: weight in [0, 1] of the guessed tokens in the draft's law; 1 leaves it alone.
+    backup: who drafts after a miss, "draft" or "uniform". With saguaro_c = 1 and the draft as
+    backup the text is that of `speculative` for the same randomness: the cache decides the clock.
+    """
+    check_pair(target, draft, lookahead)
+    fan_out = check_fan_out("fan_out", fan_out, lookahead)
+    if fan_out_miss is None:
+        fan_out_miss = fan_out
+    fan_out_miss = check_fan_out("fan_out_miss", fan_out_miss, lookahead)
+    if not 0 <= saguaro_c <= 1:
+        raise ValueError(f"saguaro_c: expected a number in [0, 1], got {saguaro_c}")
+    if backup not in BACKUPS:
+        raise ValueError(f"backup: expected one of {BACKUPS}, got {backup!r}")
+    law = Law(temperature, top_k, top_p)
+    draft_law = law_of_draft(law, draft_temperature, draft_top_k, draft_top_p)
+    text = open_transcript(target, prompt, max_new_tokens, eos, on_round)
+    if text.finish_reason:
+        return text.generation()
+    verifier = Verifier(target, text, law, randomness)
+    speculator = Speculator(
+        draft, text.prompt, text.limits, lookahead, draft_law, randomness,
+        fan_out, fan_out_miss, saguaro_c, backup,
+    )  # fmt: skip
+
+    speculation = speculator.first()
+    while True:
+        speculator.prepare()
+        outcome = verifier.verify(speculation)
+        text.close_round(speculator.rank(outcome))
+        if text.finish_reason:
+            return text.generation()
+        speculation = speculator.answer(outcome)

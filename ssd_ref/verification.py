@@ -1,0 +1,75 @@
+"""Verification: one round of speculative sampling (Leviathan et al. 2023; Chen et al. 2023)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ssd_ref.laws import Law, usable
+from ssd_ref.models import Model, Row
+from ssd_ref.randomness import Randomness, Site
+from ssd_ref.rounds import Outcome, Speculation, Transcript
+
+
+def residual(p: Row, q: Row) -> Row:
+    """The law (p-q)_+ / sum (p-q)_+ of the token that replaces a rejected one.
+
+    p itself if no entry is positive: p and q are then equal up to rounding, and nothing need be
+    rejected but a token that p excludes.
+    """
+    excess = np.maximum(p - q, 0)
+    mass = excess.sum()
+    return excess / mass if mass > 0 else p
+
+
+def verify(
+    target: Callable[[int], Row], speculation: Speculation, randomness: Randomness, round: int
+) -> Outcome:
+    """Accept a prefix of the drafted tokens and draw the bonus token after it.
+
+    `target(i)` is the target's law after d_1..d_i. Token d_{i+1} is accepted with probability
+    min(1, p/q); the first rejected one is replaced by a draw from the residual; if none is
+    rejected, the bonus is drawn from the row after d_K. The emitted tokens have law p for any q.
+    """
+    sequence, n = randomness.sequence, len(speculation)
+    for i, (token, q, site) in enumerate(
+        zip(speculation.tokens, speculation.rows, speculation.sites, strict=True)
+    ):
+        randomness.commit(site)
+        p = target(i)
+        correction = residual(p, q)
+        a = min(1.0, p[token] / q[token]) if correction is not p else float(p[token] > 0)
+        if randomness.choose((a, 1 - a), Site(sequence, round, "accept", i)) == 1:
+            return Outcome(i, randomness.choose(correction, Site(sequence, round, "bonus", 0)))
+    return Outcome(n, randomness.choose(target(n), Site(sequence, round, "bonus", 0)))
+
+
+class Verifier:
+    """The actor that holds the target and writes the text.
+
+    Between rounds the target has read all of the text but its last token, which is fed together
+    with the next speculation.
+    """
+
+    def __init__(
+        self, target: Model, transcript: Transcript, law: Law, randomness: Randomness
+    ) -> None:
+        self.text, self.law, self.randomness = transcript, law, randomness
+        self.session = target.start(transcript.prompt[:-1])
+
+    def verify(self, speculation: Speculation) -> Outcome:
+        """One forward on [last token, d_1..d_n]; the outcome is written to the text."""
+        length = self.text.length
+        logits = self.session.extend([self.text.last, *speculation.tokens])
+        rows = self.law.rows(logits)
+
+        def target(i: int) -> Row:
+            return usable(rows[i], logits[i], "target", length + i)
+
+        outcome = verify(target, speculation, self.randomness, self.text.round)
+        self.session.rewind(length + outcome.accepted)
+        emitted = (*speculation.tokens[: outcome.accepted], outcome.bonus)
+        logprobs = [float(np.log(rows[i][token])) for i, token in enumerate(emitted)]
+        self.text.write(speculation.tokens, outcome, logprobs, speculation.served_by)
+        return outcome
