@@ -16,13 +16,9 @@ def autoregressive(
     prompt: Sequence[int],
     *,
     max_new_tokens: int,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
-    eos: int | None = None,
-    randomness: Randomness,
-    on_round: OnRound | None = None,
-) -> Generation:
+    temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None,
+    eos: int | None = None, randomness: Randomness, on_round: OnRound | None = None,
+) -> Generation:  # fmt: skip
     """Decode up to `max_new_tokens` tokens after `prompt`, each from the target's own law.
 
     Every token is a round without a draft, drawn where a speculative round draws its bonus.

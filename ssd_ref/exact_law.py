@@ -13,8 +13,8 @@ does not recur, or recurs with another law, is an error.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -124,44 +124,6 @@ class Enumerating:
         self.path.append(decision)
 
 
-@dataclass
-class Tree:
-    """The enumeration of one decoder under one default, with its bounds."""
-
-    decode: Decode
-    max_leaves: int
-    progress: Callable[[int], None] | None
-
-    def law(self, default: int, marginalise: bool) -> tuple[OutputLaw, bool]:
-        """The output law, and whether any draw was left uncommitted."""
-        law: OutputLaw = {}
-        waiting: list[list[Decision]] = [[]]
-        leaves, lazy = 0, False
-        while waiting:
-            if leaves == self.max_leaves:
-                raise TooManyLeaves(
-                    f"{leaves} leaves seen and {len(waiting)} branches waiting: raise max_leaves, "
-                    "or shrink the vocabulary, the lookahead or max_new_tokens"
-                )
-            prefix = waiting.pop()
-            source = Enumerating(prefix, default, marginalise)
-            tokens = tuple(int(token) for token in self.decode(source))
-            path = source.path
-            if len(path) < len(prefix):
-                raise ReplayError(
-                    f"{prefix[len(path)].site} was a decision of this path; now it is not"
-                )
-            lazy = lazy or bool(source.open)
-            weight = float(np.prod([d.law[d.choice] for d in path]))
-            law[tokens] = law.get(tokens, 0.0) + weight
-            for i in range(len(prefix), len(path)):
-                waiting += [[*path[:i], other] for other in path[i].others()]
-            leaves += 1
-            if self.progress is not None:
-                self.progress(leaves)
-        return law, lazy
-
-
 def exact_law(
     decode: Decode,
     *,
@@ -175,15 +137,14 @@ def exact_law(
     Raises ReplayError when the decoder breaks a rule of the enumeration, TooManyLeaves beyond
     `max_leaves`; `progress(leaves)` is called after each run. Probabilities are float64.
     """
-    tree = Tree(decode, max_leaves, progress)
     try:
-        law, lazy = tree.law(0, marginalise)
+        law, lazy = enumerate_leaves(decode, 0, marginalise, max_leaves, progress)
     except NeverCommits:
-        law, lazy = tree.law(0, marginalise=False)
+        return exact_law(decode, marginalise=False, max_leaves=max_leaves, progress=progress)
     if lazy:
-        other, _ = tree.law(-1, marginalise)
-        for tokens in law.keys() | other.keys():
-            a, b = law.get(tokens, 0.0), other.get(tokens, 0.0)
+        last, _ = enumerate_leaves(decode, -1, marginalise, max_leaves, progress)
+        for tokens in law.keys() | last.keys():
+            a, b = law.get(tokens, 0.0), last.get(tokens, 0.0)
             if abs(a - b) > 1e-12:
                 raise ReplayError(
                     f"the output depends on draws that were never committed: {tokens} has "
@@ -193,3 +154,38 @@ def exact_law(
     if abs(total - 1) > 1e-12:
         raise ReplayError(f"probabilities sum to {total}, expected 1 within 1e-12")
     return law
+
+
+def enumerate_leaves(
+    decode: Decode,
+    default: int,
+    marginalise: bool,
+    max_leaves: int,
+    progress: Callable[[int], None] | None,
+) -> tuple[OutputLaw, bool]:
+    """The output law under one default, and whether any draw was left uncommitted."""
+    law: OutputLaw = {}
+    waiting: list[list[Decision]] = [[]]
+    leaves, lazy = 0, False
+    while waiting:
+        if leaves == max_leaves:
+            raise TooManyLeaves(
+                f"{leaves} leaves seen and {len(waiting)} branches waiting: raise max_leaves, "
+                "or shrink the vocabulary, the lookahead or max_new_tokens"
+            )
+        prefix = waiting.pop()
+        source = Enumerating(prefix, default, marginalise)
+        tokens = tuple(int(token) for token in decode(source))
+        path = source.path
+        if len(path) < len(prefix):
+            site = prefix[len(path)].site
+            raise ReplayError(f"{site} was a decision of this path; now it is not")
+        weight = math.prod(d.law[d.choice] for d in path)
+        law[tokens] = law.get(tokens, 0.0) + float(weight)
+        for i in range(len(prefix), len(path)):
+            waiting += [[*path[:i], other] for other in path[i].others()]
+        lazy = lazy or bool(source.open)
+        leaves += 1
+        if progress is not None:
+            progress(leaves)
+    return law, lazy

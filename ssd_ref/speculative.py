@@ -37,6 +37,7 @@ class Chain:
         return len(self.tokens) < self.size and end_token not in self.tokens
 
 
+@dataclass(eq=False)
 class Drafter:
     """The actor that holds the draft. It learns the text from the outcomes it is told.
 
@@ -44,21 +45,18 @@ class Drafter:
     missing is fed together with the next token.
     """
 
-    def __init__(
-        self,
-        draft: Model,
-        prompt: Sequence[int],
-        limits: Limits,
-        lookahead: int,
-        law: Law,
-        randomness: Randomness,
-    ) -> None:
-        self.draft, self.limits, self.lookahead = draft, limits, lookahead
-        self.law, self.randomness = law, randomness
-        self.text, self.round = list(prompt), 1
+    draft: Model
+    prompt: Sequence[int]
+    limits: Limits
+    lookahead: int
+    law: Law
+    randomness: Randomness
+
+    def __post_init__(self) -> None:
+        self.text, self.round = list(self.prompt), 1
         self.logits: list[Row] = []  # raw rows after d_1..d_k of this round, k = 0, 1, ..
         self.speculation: Speculation  # the one being verified
-        self.session = draft.start(prompt[:-1][: draft.context_limit])
+        self.session = self.draft.start(self.prompt[:-1][: self.draft.context_limit])
 
     def first(self) -> Speculation:
         """Round 1's speculation."""
@@ -114,18 +112,12 @@ def speculative(
     draft: Model,
     prompt: Sequence[int],
     *,
-    max_new_tokens: int,
-    lookahead: int,
-    temperature: float = 1.0,
+    max_new_tokens: int, lookahead: int,
+    temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None,
     draft_temperature: float | None = None,
-    top_k: int | None = None,
-    top_p: float | None = None,
-    draft_top_k: int | None = None,
-    draft_top_p: float | None = None,
-    eos: int | None = None,
-    randomness: Randomness,
-    on_round: OnRound | None = None,
-) -> Generation:
+    draft_top_k: int | None = None, draft_top_p: float | None = None,
+    eos: int | None = None, randomness: Randomness, on_round: OnRound | None = None,
+) -> Generation:  # fmt: skip
     """Decode up to `max_new_tokens` tokens after `prompt`; their law is the target's own.
 
     lookahead: tokens drafted a round (K). temperature, top_k, top_p make the target's law, draft_*

@@ -16,7 +16,7 @@ from ssd_ref.fan_out import check_fan_out, guess_outcomes
 from ssd_ref.laws import Law, LogitsError, ranking, saguaro, usable
 from ssd_ref.models import Model, Row
 from ssd_ref.randomness import Randomness, Site
-from ssd_ref.rounds import Generation, Limits, OnRound, Outcome, Speculation, open_transcript
+from ssd_ref.rounds import Generation, OnRound, Outcome, Speculation, open_transcript
 from ssd_ref.speculative import Chain, Drafter, check_pair, law_of_draft
 from ssd_ref.verification import Verifier
 
@@ -35,26 +35,18 @@ class Entry(Chain):
         return self.error is None and super().grows(end_token)
 
 
+@dataclass(eq=False)
 class Speculator(Drafter):
     """SD's drafter, who also fills a cache of speculations before it may see the outcome."""
 
-    def __init__(
-        self,
-        draft: Model,
-        prompt: Sequence[int],
-        limits: Limits,
-        lookahead: int,
-        law: Law,
-        randomness: Randomness,
-        fan_out: Sequence[int],
-        fan_out_miss: Sequence[int],
-        saguaro_c: float,
-        backup: str,
-    ) -> None:
-        super().__init__(draft, prompt, limits, lookahead, law, randomness)
-        self.lists = {"first": fan_out, "cache": fan_out, "backup": fan_out_miss}
-        self.saguaro_c, self.backup = saguaro_c, backup
-        self.fan_out = fan_out  # of the speculation being drawn or verified
+    fan_out: Sequence[int]  # for rounds served from the cache, and the first
+    fan_out_miss: Sequence[int]  # for rounds served by the backup
+    saguaro_c: float
+    backup: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.widths = self.fan_out  # of the speculation being drawn or verified
         self.guesses: list[Outcome] = []
         self.cache: dict[Outcome, Entry] = {}
 
@@ -65,7 +57,7 @@ class Speculator(Drafter):
     def prepare(self) -> None:
         """While the target verifies: fix the guesses (Sec. 4.1), then fill the cache (Sec. 4.2)."""
         self.logits = self.glue()
-        self.guesses = guess_outcomes(self.logits, self.speculation.tokens, self.fan_out)
+        self.guesses = guess_outcomes(self.logits, self.speculation.tokens, self.widths)
         entries = self.open_entries()
         while growing := [entry for entry in entries if entry.grows(self.limits.end_token)]:
             self.tree_step(growing)
@@ -75,9 +67,9 @@ class Speculator(Drafter):
         """Hit: the prepared speculation, at once. Miss: the backup drafts (Sec. 4.3)."""
         self.hear(outcome)
         if outcome in self.cache:
-            self.fan_out = self.lists["cache"]
+            self.widths = self.fan_out
             return self.serve(self.cache[outcome])
-        self.fan_out = self.lists["backup"]
+        self.widths = self.fan_out_miss
         row_after = self.draft_row if self.backup == "draft" else self.uniform_row
         return self.speculate(row_after, "backup")
 
@@ -111,7 +103,7 @@ class Speculator(Drafter):
         for entry, z, row in zip(entries, logits, self.law.rows(logits), strict=True):
             length = len(self.text) + entry.outcome.accepted + 1 + index
             try:
-                row = self.sigma(usable(row, z, "draft", length), z, self.lists["cache"][index])
+                row = self.sigma(usable(row, z, "draft", length), z, self.fan_out[index])
                 entry.rows.append(row)
             except LogitsError as error:
                 entry.error = error
@@ -130,7 +122,7 @@ class Speculator(Drafter):
 
     def draft_row(self, tokens: list[int]) -> Row:
         row = super().draft_row(tokens)
-        return self.sigma(row, self.logits[-1], self.fan_out[len(tokens)])
+        return self.sigma(row, self.logits[-1], self.widths[len(tokens)])
 
     def uniform_row(self, tokens: list[int]) -> Row:
         """The backup that costs nothing: every token alike."""
@@ -148,22 +140,14 @@ def ssd(
     draft: Model,
     prompt: Sequence[int],
     *,
-    max_new_tokens: int,
-    lookahead: int,
-    fan_out: Sequence[int],
-    fan_out_miss: Sequence[int] | None = None,
-    saguaro_c: float = 1.0,
-    backup: str = "draft",
-    temperature: float = 1.0,
+    max_new_tokens: int, lookahead: int,
+    fan_out: Sequence[int], fan_out_miss: Sequence[int] | None = None,
+    saguaro_c: float = 1.0, backup: str = "draft",
+    temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None,
     draft_temperature: float | None = None,
-    top_k: int | None = None,
-    top_p: float | None = None,
-    draft_top_k: int | None = None,
-    draft_top_p: float | None = None,
-    eos: int | None = None,
-    randomness: Randomness,
-    on_round: OnRound | None = None,
-) -> Generation:
+    draft_top_k: int | None = None, draft_top_p: float | None = None,
+    eos: int | None = None, randomness: Randomness, on_round: OnRound | None = None,
+) -> Generation:  # fmt: skip
     """Decode as :func:`speculative` does, with the next speculations prepared during verification.
 
     fan_out: guesses at "k accepted", k = 0..lookahead, for the cache of a round whose speculation

@@ -1,0 +1,6 @@
+"""Tools to test a decoder's output law, the reader's own included."""
+
+from ssd_ref.testing.comparison import Comparison, compare_laws
+from ssd_ref.testing.target_law import target_law
+
+__all__ = ["Comparison", "compare_laws", "target_law"]
