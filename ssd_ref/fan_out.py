@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ssd_ref.laws import ranking
-from ssd_ref.models import Row
-from ssd_ref.rounds import Outcome, check_count
+from ssd_ref.models import Row, check_count
+from ssd_ref.rounds import Outcome
 
 
 def check_fan_out(name: str, fan_out: Sequence[int], lookahead: int) -> tuple[int, ...]:

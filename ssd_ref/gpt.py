@@ -144,6 +144,8 @@ class GPTSession:
         check_tokens(tokens, self.model.vocabulary)
         check_room(self.length, len(tokens), self.model.context_limit)
         n = len(tokens)
+        if n == 0:
+            return np.empty((0, self.model.vocabulary))
         positions = torch.arange(self.length, self.length + n, device=self.cache.device)
         slots = torch.arange(self.length + n, device=self.cache.device)
         unseen = None if n == 1 else slots > positions[:, None]  # (n, slots)
@@ -158,6 +160,7 @@ class GPTSession:
     def branch(self, lengths: Sequence[int]) -> GPTBranches:
         for length in lengths:
             check_rewind(length, self.length)
+        self.moves += 1
         return GPTBranches(self, lengths)
 
     @torch.inference_mode()
@@ -200,10 +203,10 @@ class GPTBranches:
     def extend(self, which: Sequence[int], tokens: Sequence[int]) -> Rows:
         session, first = self.session, self.next
         if session.moves != self.moves:
-            raise RuntimeError(
-                "branches end when their session is extended or rewound: branch again"
-            )
+            raise RuntimeError("branches end when their session moves or is branched: branch again")
         check_tokens(tokens, session.model.vocabulary)
+        if not which:
+            return np.empty((0, session.model.vocabulary))
         positions = [self.prefixes[b] + len(self.chains[b]) for b in which]
         check_room(max(positions), 1, session.model.context_limit)
         unseen = np.ones((len(which), first + len(which)), dtype=bool)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ssd_ref.models import Row, Rows
+from ssd_ref.models import Row, Rows, check_count
 
 
 class LogitsError(ValueError):
@@ -35,8 +35,8 @@ class Law:
     def __post_init__(self) -> None:
         if not 0 <= self.temperature < np.inf:
             raise ValueError(f"temperature: expected a finite number >= 0, got {self.temperature}")
-        if self.top_k is not None and self.top_k < 1:
-            raise ValueError(f"top_k: expected at least 1 (or None), got {self.top_k}")
+        if self.top_k is not None:
+            check_count("top_k", self.top_k, least=1)
         if self.top_p is not None and not 0 < self.top_p <= 1:
             raise ValueError(f"top_p: expected a number in (0, 1] (or None), got {self.top_p}")
 

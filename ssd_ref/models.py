@@ -19,7 +19,8 @@ Row = NDArray[np.float64]
 
 
 class Branches(Protocol):
-    """Continuations of one session, each from its own length; they last until the session moves."""
+    """Continuations of one session, each from its own length; they last until the session moves
+    or is branched again."""
 
     def extend(self, which: Sequence[int], tokens: Sequence[int]) -> Rows:
         """Feed `tokens[j]` to branch `which[j]`; the rows (len(which), V) that follow them."""
@@ -112,18 +113,20 @@ class ContextSession:
     def branch(self, lengths: Sequence[int]) -> ContextBranches:
         for length in lengths:
             check_rewind(length, self.length)
-        return ContextBranches([ContextSession(self.model, self.tokens[:n]) for n in lengths])
+        return ContextBranches(
+            self.model, [ContextSession(self.model, self.tokens[:n]) for n in lengths]
+        )
 
 
 class ContextBranches:
     """One copied session a branch."""
 
-    def __init__(self, sessions: list[ContextSession]) -> None:
-        self.sessions = sessions
+    def __init__(self, model: ContextModel, sessions: list[ContextSession]) -> None:
+        self.model, self.sessions = model, sessions
 
     def extend(self, which: Sequence[int], tokens: Sequence[int]) -> Rows:
         rows = [self.sessions[b].extend([t])[0] for b, t in zip(which, tokens, strict=True)]
-        return np.array(rows, dtype=np.float64)
+        return np.array(rows, dtype=np.float64).reshape(len(rows), self.model.vocabulary)
 
 
 class TableModel(ContextModel):
@@ -135,7 +138,7 @@ class TableModel(ContextModel):
 
     def __init__(self, table: ArrayLike, context_limit: int | None = None) -> None:
         table = np.array(table, dtype=np.float64)
-        if table.ndim == 0 or len(set(table.shape)) != 1:
+        if len(set(table.shape)) != 1 or table.size == 0:
             raise ValueError(
                 f"TableModel: expected a table of shape (V,)*m + (V,), got {table.shape}"
             )
@@ -158,8 +161,19 @@ class TableModel(ContextModel):
 
 def check_tokens(tokens: Sequence[int], vocabulary: int, what: str = "tokens") -> None:
     for index, token in enumerate(tokens):
-        if not 0 <= token < vocabulary:
-            raise ValueError(f"{what}[{index}]: expected an id in [0, {vocabulary}), got {token}")
+        if not (is_integer(token) and 0 <= token < vocabulary):
+            raise ValueError(
+                f"{what}[{index}]: expected an integer in [0, {vocabulary}), got {token!r}"
+            )
+
+
+def check_count(name: str, value: int, least: int = 0) -> None:
+    if not (is_integer(value) and value >= least):
+        raise ValueError(f"{name}: expected an integer >= {least}, got {value!r}")
+
+
+def is_integer(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def check_room(length: int, new: int, context_limit: int | None) -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ssd_ref.models import Rows
+from ssd_ref.models import Rows, is_integer
 
 
 class Site(NamedTuple):
@@ -88,8 +88,8 @@ class SeededRandomness(UniformSource):
 
     def __init__(self, seed: int, sequence: int = 0) -> None:
         for name, value in (("seed", seed), ("sequence", sequence)):
-            if not 0 <= value < 2**64:
-                raise ValueError(f"{name}: expected an integer in [0, 2**64), got {value}")
+            if not (is_integer(value) and 0 <= value < 2**64):
+                raise ValueError(f"{name}: expected an integer in [0, 2**64), got {value!r}")
         super().__init__(sequence)
         self.seed = seed
         self.blocks: dict[tuple[int, int], NDArray[np.float64]] = {}

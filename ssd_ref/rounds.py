@@ -6,9 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ssd_ref.models import Model, Rows, check_tokens
+from ssd_ref.models import Model, Rows, check_count, check_tokens
 from ssd_ref.randomness import Site
 
 
@@ -182,8 +180,8 @@ def open_transcript(
 ) -> Transcript:
     """The transcript of a checked request; an empty prompt is read as the target's start token."""
     check_count("max_new_tokens", max_new_tokens)
-    prompt = tuple(int(token) for token in prompt) or (target.start_token,)
     check_tokens(prompt, target.vocabulary, "prompt")
+    prompt = tuple(int(token) for token in prompt) or (target.start_token,)
     if eos is not None:
         check_tokens([eos], target.vocabulary, "eos")
     limit = target.context_limit
@@ -193,9 +191,3 @@ def open_transcript(
             f"got {len(prompt)}"
         )
     return Transcript(prompt, Limits(len(prompt), max_new_tokens, limit, eos), on_round)
-
-
-def check_count(name: str, value: int) -> None:
-    """Raises unless `value` is an integer >= 0."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{name}: expected an integer >= 0, got {value!r}")

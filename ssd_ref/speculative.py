@@ -9,7 +9,7 @@ import numpy as np
 
 from ssd_ref.fan_out import bonus_rank
 from ssd_ref.laws import Law, usable
-from ssd_ref.models import Model, Row
+from ssd_ref.models import Model, Row, check_count
 from ssd_ref.randomness import Randomness, Site
 from ssd_ref.rounds import (
     Generation,
@@ -17,7 +17,6 @@ from ssd_ref.rounds import (
     OnRound,
     Outcome,
     Speculation,
-    check_count,
     open_transcript,
 )
 from ssd_ref.verification import Verifier

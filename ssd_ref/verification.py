@@ -39,7 +39,9 @@ def verify(
         randomness.commit(site)
         p = target(i)
         correction = residual(p, q)
-        a = min(1.0, p[token] / q[token]) if correction is not p else float(p[token] > 0)
+        a = min(p[token], q[token]) / q[token]  # cannot overflow, however small q is
+        if correction is p and p[token] > 0:
+            a = 1.0
         if randomness.choose((a, 1 - a), Site(sequence, round, "accept", i)) == 1:
             return Outcome(i, randomness.choose(correction, Site(sequence, round, "bonus", 0)))
     return Outcome(n, randomness.choose(target(n), Site(sequence, round, "bonus", 0)))
