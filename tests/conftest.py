@@ -1,0 +1,19 @@
+"""Settings of every test: one thread, and properties without a deadline that fail reproducibly."""
+
+import torch
+from hypothesis import settings
+
+import profiles
+
+torch.set_num_threads(1)
+settings.load_profile(profiles.PROFILE)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """The sizes (V, K, N) that the enumerated properties covered."""
+    if profiles.SIZES:
+        total = sum(profiles.SIZES.values())
+        terminalreporter.write_line(f"enumerated {total} examples, profile {profiles.PROFILE}:")
+        terminalreporter.write_line(
+            "  ".join(f"{','.join(map(str, s))}:{n}" for s, n in sorted(profiles.SIZES.items()))
+        )
