@@ -6,9 +6,9 @@ probabilities.
 
 Drafted tokens enter the tree only when the verifier tests them (`commit`): a token after the first
 rejection, or in a cache entry that is not used, cannot influence the output, and summing over it
-would only multiply the leaves. That this is so is not assumed but checked: every law is enumerated
-with two defaults for the draws that were never committed, and a replay in which a forced decision
-does not recur, or recurs with another law, is an error.
+would only multiply the leaves. That this is so is not assumed but checked: every leaf is run again
+with another default for the draws that were never committed, and a replay in which a forced
+decision does not recur, or recurs with another law, is an error.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ssd_ref.models import Row, Rows
+from ssd_ref.models import Rows
 from ssd_ref.randomness import Randomness, Site
 
 Decode = Callable[[Randomness], Sequence[int]]
 OutputLaw = dict[tuple[int, ...], float]
+
+MAX_DRAWS = 10_000  # in one run; an enumerable text needs a few dozen
 
 
 class ReplayError(RuntimeError):
@@ -41,43 +43,46 @@ class NeverCommits(Exception):
 
 class Decision(NamedTuple):
     site: Site
-    law: Row
+    law: tuple[float, ...]
     choice: int
 
     def others(self) -> list[Decision]:
         """The same decision with each other choice of positive probability."""
-        possible = np.flatnonzero(self.law > 0)
-        return [self._replace(choice=int(c)) for c in possible if c != self.choice]
+        site, law, choice = self
+        return [Decision(site, law, c) for c, p in enumerate(law) if p > 0 and c != choice]
 
 
 class Enumerating:
     """The random source of one run: replays `prefix`, then takes first choices, and keeps the path.
 
-    default: index into the possible tokens of a draw that is not forced (0: first, -1: last).
     marginalise: leave draws out of the path until they are committed.
+    default: index into the possible tokens of a draw that is not forced (0: first, -1: last).
     """
 
     sequence = 0
 
-    def __init__(self, prefix: Sequence[Decision], default: int, marginalise: bool) -> None:
+    def __init__(self, prefix: Sequence[Decision], marginalise: bool, default: int = 0) -> None:
         self.prefix, self.default, self.marginalise = prefix, default, marginalise
         self.forced = {decision.site: decision for decision in prefix}
         self.path: list[Decision] = []
         self.open: dict[Site, Decision] = {}  # drawn, not committed
         self.drawn: set[Site] = set()
         self.addresses: set[tuple[int | str, ...]] = set()  # of committed draws
-        self.commits = 0
+        self.commits = self.vocabulary = 0
 
     def choose(self, probabilities: ArrayLike, site: Site) -> int:
-        law = np.array(probabilities, dtype=np.float64)
+        law = tuple(np.asarray(probabilities, dtype=np.float64).tolist())
         if site in self.drawn:
             raise ReplayError(f"{site} is drawn twice in one run")
+        if len(self.drawn) == MAX_DRAWS:
+            raise ReplayError(f"{MAX_DRAWS} draws in one run, the last at {site}: does it end?")
         self.drawn.add(site)
-        if not (law.ndim == 1 and (law >= 0).all() and abs(law.sum() - 1) < 1e-9):
+        self.vocabulary = max(self.vocabulary, len(law))
+        if not (min(law) >= 0 and abs(sum(law) - 1) < 1e-9):
             raise ReplayError(f"{site}: expected a law, got {law}")
         forced = self.forced.get(site)
-        possible = np.flatnonzero(law > 0)
-        choice = forced.choice if forced else int(possible[self.default])
+        possible = [token for token, p in enumerate(law) if p > 0]
+        choice = forced.choice if forced else possible[self.default]
         decision = Decision(site, law, choice)
         if self.marginalise and site.role == "draft":
             self.open[site] = decision
@@ -117,7 +122,7 @@ class Enumerating:
             expected = self.prefix[len(self.path)]
             if site != expected.site:
                 raise ReplayError(f"{expected.site} was a decision of this path; now {site} comes")
-            if not np.array_equal(decision.law, expected.law):
+            if decision.law != expected.law:
                 raise ReplayError(
                     f"{site} had the law {expected.law} on this path; now it has {decision.law}"
                 )
@@ -137,36 +142,9 @@ def exact_law(
     Raises ReplayError when the decoder breaks a rule of the enumeration, TooManyLeaves beyond
     `max_leaves`; `progress(leaves)` is called after each run. Probabilities are float64.
     """
-    try:
-        law, lazy = enumerate_leaves(decode, 0, marginalise, max_leaves, progress)
-    except NeverCommits:
-        return exact_law(decode, marginalise=False, max_leaves=max_leaves, progress=progress)
-    if lazy:
-        last, _ = enumerate_leaves(decode, -1, marginalise, max_leaves, progress)
-        for tokens in law.keys() | last.keys():
-            a, b = law.get(tokens, 0.0), last.get(tokens, 0.0)
-            if abs(a - b) > 1e-12:
-                raise ReplayError(
-                    f"the output depends on draws that were never committed: {tokens} has "
-                    f"probability {a} with their first possible tokens and {b} with the last"
-                )
-    total = sum(law.values())
-    if abs(total - 1) > 1e-12:
-        raise ReplayError(f"probabilities sum to {total}, expected 1 within 1e-12")
-    return law
-
-
-def enumerate_leaves(
-    decode: Decode,
-    default: int,
-    marginalise: bool,
-    max_leaves: int,
-    progress: Callable[[int], None] | None,
-) -> tuple[OutputLaw, bool]:
-    """The output law under one default, and whether any draw was left uncommitted."""
     law: OutputLaw = {}
     waiting: list[list[Decision]] = [[]]
-    leaves, lazy = 0, False
+    leaves = 0
     while waiting:
         if leaves == max_leaves:
             raise TooManyLeaves(
@@ -174,18 +152,45 @@ def enumerate_leaves(
                 "or shrink the vocabulary, the lookahead or max_new_tokens"
             )
         prefix = waiting.pop()
-        source = Enumerating(prefix, default, marginalise)
-        tokens = tuple(int(token) for token in decode(source))
+        source = Enumerating(prefix, marginalise)
+        try:
+            tokens = run(decode, source)
+        except NeverCommits:
+            return exact_law(decode, marginalise=False, max_leaves=max_leaves, progress=progress)
         path = source.path
-        if len(path) < len(prefix):
-            site = prefix[len(path)].site
-            raise ReplayError(f"{site} was a decision of this path; now it is not")
-        weight = math.prod(d.law[d.choice] for d in path)
-        law[tokens] = law.get(tokens, 0.0) + float(weight)
+        if source.open or leaves < 20:
+            check_again(decode, tokens, path, marginalise)
+        law[tokens] = law.get(tokens, 0.0) + math.prod(d.law[d.choice] for d in path)
         for i in range(len(prefix), len(path)):
             waiting += [[*path[:i], other] for other in path[i].others()]
-        lazy = lazy or bool(source.open)
         leaves += 1
         if progress is not None:
             progress(leaves)
-    return law, lazy
+    total = math.fsum(law.values())
+    if abs(total - 1) > 1e-12:
+        raise ReplayError(f"probabilities sum to {total}, expected 1 within 1e-12")
+    return law
+
+
+def run(decode: Decode, source: Enumerating) -> tuple[int, ...]:
+    """The tokens of one run, which must meet every decision that is forced."""
+    tokens = tuple(int(token) for token in decode(source))
+    path, prefix = source.path, source.prefix
+    if len(path) < len(prefix):
+        raise ReplayError(f"{prefix[len(path)].site} was a decision of this path; now it is not")
+    if source.drawn and not all(0 <= token < source.vocabulary for token in tokens):
+        raise ReplayError(f"expected tokens in [0, {source.vocabulary}), the decoder gave {tokens}")
+    return tokens
+
+
+def check_again(
+    decode: Decode, tokens: tuple[int, ...], path: list[Decision], marginalise: bool
+) -> None:
+    """Run a leaf anew, with the last possible tokens where nothing was committed."""
+    source = Enumerating(path, marginalise, default=-1)
+    again = run(decode, source)
+    if again != tokens or len(source.path) > len(path):
+        raise ReplayError(
+            f"the same decisions gave {tokens} and then {again}: the output depends on draws that "
+            f"were never committed ({list(source.open)}), or on something besides its randomness"
+        )

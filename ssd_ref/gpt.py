@@ -205,6 +205,8 @@ class GPTBranches:
         if session.moves != self.moves:
             raise RuntimeError("branches end when their session moves or is branched: branch again")
         check_tokens(tokens, session.model.vocabulary)
+        if len(which) != len(tokens):
+            raise ValueError(f"expected a token a branch, got {len(which)} and {len(tokens)}")
         if not which:
             return np.empty((0, session.model.vocabulary))
         positions = [self.prefixes[b] + len(self.chains[b]) for b in which]

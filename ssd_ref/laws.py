@@ -42,6 +42,7 @@ class Law:
 
     def rows(self, logits: Rows) -> Rows:
         """Laws (n, V) of logits (n, V); a row of NaN where there is none."""
+        logits = np.asarray(logits, dtype=np.float64)
         top = logits.max(axis=1, keepdims=True)
         usable = np.isfinite(top)  # NaN and +inf show up in the maximum, and so does a row of -inf
         if self.temperature == 0:

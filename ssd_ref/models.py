@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 Rows = NDArray[np.float64]  # (n, V): n rows over the vocabulary; Row is one of them, (V,)
 Row = NDArray[np.float64]
 
+INTEGERS = (int, np.integer)
+
 
 class Branches(Protocol):
     """Continuations of one session, each from its own length; they last until the session moves
@@ -173,7 +175,7 @@ def check_count(name: str, value: int, least: int = 0) -> None:
 
 
 def is_integer(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return isinstance(value, INTEGERS) and not isinstance(value, bool)
 
 
 def check_room(length: int, new: int, context_limit: int | None) -> None:

@@ -63,7 +63,7 @@ def test_the_core_is_about_a_thousand_lines(capsys):
     counts = {name: text_lines(ROOT / f"{name}.py") for name in CORE}
     with capsys.disabled():
         print(f"\ncore: {sum(counts.values())} lines without blanks", counts)
-    assert sum(counts.values()) <= 1240
+    assert sum(counts.values()) <= 1250
 
 
 def text_lines(path):
