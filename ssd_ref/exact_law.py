@@ -84,11 +84,13 @@ class Enumerating:
         possible = [token for token, p in enumerate(law) if p > 0]
         choice = forced.choice if forced else possible[self.default]
         decision = Decision(site, law, choice)
-        if self.marginalise and site.role == "draft":
+        if site.role == "draft":
             self.open[site] = decision
         else:
             self._check_tested_draw(site)
-            self._enter(decision)
+            self._occupy(site)
+        if site.role != "draft" or not self.marginalise:
+            self._follow(decision)
         return choice
 
     def choose_rows(self, rows: Rows, sites: Sequence[Site]) -> list[int]:
@@ -96,11 +98,12 @@ class Enumerating:
 
     def commit(self, site: Site) -> None:
         self.commits += 1
-        if not self.marginalise:
-            return
         if site not in self.open:
             raise ReplayError(f"{site} is committed, but was not drawn or was committed before")
-        self._enter(self.open.pop(site))
+        decision = self.open.pop(site)
+        self._occupy(site)
+        if self.marginalise:
+            self._follow(decision)
 
     def _check_tested_draw(self, site: Site) -> None:
         """A token may be tested only after its draw was committed."""
@@ -110,14 +113,20 @@ class Enumerating:
         if tested not in self.addresses and any(other[:4] == tested for other in self.open):
             if self.commits == 0:
                 raise NeverCommits
-            raise ReplayError(f"{site} tests a token whose draw was not committed")
+            raise ReplayError(
+                f"{site} tests a token whose draw was not committed: call randomness.commit with "
+                "the site of the draw before the test, or commit nowhere"
+            )
 
-    def _enter(self, decision: Decision) -> None:
-        """Add a decision to the path; where it is forced it must be the forced one."""
-        site = decision.site
+    def _occupy(self, site: Site) -> None:
+        """At most one draw at each address may matter: branches of a round share theirs."""
         if site[:4] in self.addresses:
             raise ReplayError(f"{site}: two draws of one run are committed at this address")
         self.addresses.add(site[:4])
+
+    def _follow(self, decision: Decision) -> None:
+        """Add a decision to the path; where it is forced it must be the forced one."""
+        site = decision.site
         if len(self.path) < len(self.prefix):
             expected = self.prefix[len(self.path)]
             if site != expected.site:
@@ -132,6 +141,7 @@ class Enumerating:
 def exact_law(
     decode: Decode,
     *,
+    vocabulary: int | None = None,
     marginalise: bool = True,
     max_leaves: int = 1_000_000,
     progress: Callable[[int], None] | None = None,
@@ -139,8 +149,9 @@ def exact_law(
     """The probability of every token sequence that `decode(randomness)` can return.
 
     A decoder that never commits is enumerated over all its draws, as with marginalise=False.
+    vocabulary: tokens must lie in [0, vocabulary); None: the size of the largest law drawn from.
     Raises ReplayError when the decoder breaks a rule of the enumeration, TooManyLeaves beyond
-    `max_leaves`; `progress(leaves)` is called after each run. Probabilities are float64.
+    `max_leaves`; `progress(leaves)` is called after each leaf. Probabilities are float64.
     """
     law: OutputLaw = {}
     waiting: list[list[Decision]] = [[]]
@@ -154,12 +165,15 @@ def exact_law(
         prefix = waiting.pop()
         source = Enumerating(prefix, marginalise)
         try:
-            tokens = run(decode, source)
+            tokens = run(decode, source, vocabulary)
         except NeverCommits:
-            return exact_law(decode, marginalise=False, max_leaves=max_leaves, progress=progress)
+            return exact_law(
+                decode, vocabulary=vocabulary, marginalise=False, max_leaves=max_leaves,
+                progress=progress,
+            )  # fmt: skip
         path = source.path
-        if source.open or leaves < 20:
-            check_again(decode, tokens, path, marginalise)
+        if (marginalise and source.open) or leaves < 20:
+            check_again(decode, tokens, Enumerating(path, marginalise, default=-1), vocabulary)
         law[tokens] = law.get(tokens, 0.0) + math.prod(d.law[d.choice] for d in path)
         for i in range(len(prefix), len(path)):
             waiting += [[*path[:i], other] for other in path[i].others()]
@@ -172,24 +186,26 @@ def exact_law(
     return law
 
 
-def run(decode: Decode, source: Enumerating) -> tuple[int, ...]:
+def run(decode: Decode, source: Enumerating, vocabulary: int | None) -> tuple[int, ...]:
     """The tokens of one run, which must meet every decision that is forced."""
     tokens = tuple(int(token) for token in decode(source))
     path, prefix = source.path, source.prefix
+    if source.open and source.marginalise and not (source.commits or prefix):
+        raise NeverCommits
     if len(path) < len(prefix):
         raise ReplayError(f"{prefix[len(path)].site} was a decision of this path; now it is not")
-    if source.drawn and not all(0 <= token < source.vocabulary for token in tokens):
-        raise ReplayError(f"expected tokens in [0, {source.vocabulary}), the decoder gave {tokens}")
+    size = vocabulary or source.vocabulary
+    if source.drawn and not all(0 <= token < size for token in tokens):
+        raise ReplayError(f"expected tokens in [0, {size}), the decoder gave {tokens}")
     return tokens
 
 
 def check_again(
-    decode: Decode, tokens: tuple[int, ...], path: list[Decision], marginalise: bool
+    decode: Decode, tokens: tuple[int, ...], source: Enumerating, vocabulary: int | None
 ) -> None:
     """Run a leaf anew, with the last possible tokens where nothing was committed."""
-    source = Enumerating(path, marginalise, default=-1)
-    again = run(decode, source)
-    if again != tokens or len(source.path) > len(path):
+    again = run(decode, source, vocabulary)
+    if again != tokens or len(source.path) > len(source.prefix):
         raise ReplayError(
             f"the same decisions gave {tokens} and then {again}: the output depends on draws that "
             f"were never committed ({list(source.open)}), or on something besides its randomness"

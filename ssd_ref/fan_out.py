@@ -58,4 +58,5 @@ def bonus_rank(logits: Sequence[Row], drafted: Sequence[int], outcome: Outcome) 
     if k >= len(logits):
         return None
     order = bonus_ranking(logits[k], drafted[k] if k < len(drafted) else None)
-    return int(np.flatnonzero(order == bonus)[0]) if len(order) else None
+    places = np.flatnonzero(order == bonus)
+    return int(places[0]) if len(places) else None

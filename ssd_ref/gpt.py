@@ -189,7 +189,7 @@ class GPTSession:
         turn = self.model.cos[positions], self.model.sin[positions]
         ids = torch.tensor([list(tokens)], device=self.cache.device)
         logits = self.model.logits(ids, turn, [attend(layer) for layer in self.cache])
-        return logits[0].double().cpu().numpy()
+        return logits[0].cpu().double().numpy()
 
 
 class GPTBranches:

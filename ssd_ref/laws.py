@@ -44,17 +44,14 @@ class Law:
         """Laws (n, V) of logits (n, V); a row of NaN where there is none."""
         logits = np.asarray(logits, dtype=np.float64)
         top = logits.max(axis=1, keepdims=True)
-        usable = np.isfinite(top)  # NaN and +inf show up in the maximum, and so does a row of -inf
         if self.temperature == 0:
             p = np.zeros(logits.shape)
             p[np.arange(len(p)), logits.argmax(axis=1)] = 1
-        else:
-            with np.errstate(over="ignore", invalid="ignore"):  # -inf / T, and rows marked below
-                p = np.exp((logits - top) / self.temperature)
-            p /= p.sum(axis=1, keepdims=True)
-            if self.top_k is not None or self.top_p is not None:
-                p = self._truncated(p)
-        return p if usable.all() else np.where(usable, p, np.nan)
+            return np.where(np.isfinite(top), p, np.nan)
+        with np.errstate(over="ignore", invalid="ignore"):  # z / tiny T; inf - inf marks bad rows
+            p = np.exp((logits - top) / self.temperature)
+        p /= p.sum(axis=1, keepdims=True)
+        return p if self.top_k is None and self.top_p is None else self._truncated(p)
 
     def _truncated(self, p: Rows) -> Rows:
         order = np.argsort(-p, axis=1, kind="stable")

@@ -175,8 +175,8 @@ def open_transcript(
     target: Model,
     prompt: Sequence[int],
     max_new_tokens: int,
-    eos: int | None,
-    on_round: OnRound | None,
+    eos: int | None = None,
+    on_round: OnRound | None = None,
 ) -> Transcript:
     """The transcript of a checked request; an empty prompt is read as the target's start token."""
     check_count("max_new_tokens", max_new_tokens)

@@ -53,7 +53,8 @@ class Drafter:
 
     def __post_init__(self) -> None:
         self.text, self.round = list(self.prompt), 1
-        self.logits: list[Row] = []  # raw rows after d_1..d_k of this round, k = 0, 1, ..
+        # Raw rows after d_1..d_k: k < n while drafting, and k = n too from SSD's glue forward.
+        self.logits: list[Row] = []
         self.speculation: Speculation  # the one being verified
         self.session = self.draft.start(self.prompt[:-1][: self.draft.context_limit])
 
@@ -131,15 +132,15 @@ def speculative(
     if text.finish_reason:
         return text.generation()
     verifier = Verifier(target, text, law, randomness)
-    drafter = Drafter(draft, text.prompt, text.limits, lookahead, draft_law, randomness)
+    speculator = Drafter(draft, text.prompt, text.limits, lookahead, draft_law, randomness)
 
-    speculation = drafter.first()
+    speculation = speculator.first()
     while True:
         outcome = verifier.verify(speculation)
-        text.close_round(drafter.rank(outcome))
+        text.close_round(speculator.rank(outcome))
         if text.finish_reason:
             return text.generation()
-        speculation = drafter.answer(outcome)
+        speculation = speculator.answer(outcome)
 
 
 def check_pair(target: Model, draft: Model, lookahead: int) -> None:

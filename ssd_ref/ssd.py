@@ -40,15 +40,15 @@ class Speculator(Drafter):
     """SD's drafter, who also fills a cache of speculations before it may see the outcome."""
 
     fan_out: Sequence[int]  # for rounds served from the cache, and the first
-    fan_out_miss: Sequence[int]  # for rounds served by the backup
-    saguaro_c: float
-    backup: str
+    fan_out_miss: Sequence[int] | None = None  # for rounds served by the backup; None: the same
+    saguaro_c: float = 1.0
+    backup: str = "draft"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.widths = self.fan_out  # of the speculation being drawn or verified
-        self.guesses: list[Outcome] = []
-        self.cache: dict[Outcome, Entry] = {}
+        self.guesses: list[Outcome] = []  # an outcome that ends the text is guessed like any other
+        self.cache: dict[Outcome, Entry] = {}  # but gets no entry: nothing comes after it
 
     def first(self) -> Speculation:
         """Round 1 has no cache: the primary drafts."""
@@ -69,7 +69,7 @@ class Speculator(Drafter):
         if outcome in self.cache:
             self.widths = self.fan_out
             return self.serve(self.cache[outcome])
-        self.widths = self.fan_out_miss
+        self.widths = self.fan_out if self.fan_out_miss is None else self.fan_out_miss
         row_after = self.draft_row if self.backup == "draft" else self.uniform_row
         return self.speculate(row_after, "backup")
 
@@ -158,9 +158,8 @@ def ssd(
     """
     check_pair(target, draft, lookahead)
     fan_out = check_fan_out("fan_out", fan_out, lookahead)
-    if fan_out_miss is None:
-        fan_out_miss = fan_out
-    fan_out_miss = check_fan_out("fan_out_miss", fan_out_miss, lookahead)
+    if fan_out_miss is not None:
+        fan_out_miss = check_fan_out("fan_out_miss", fan_out_miss, lookahead)
     if not 0 <= saguaro_c <= 1:
         raise ValueError(f"saguaro_c: expected a number in [0, 1], got {saguaro_c}")
     if backup not in BACKUPS:

@@ -12,15 +12,17 @@ from ssd_ref.randomness import Randomness, Site
 from ssd_ref.rounds import Outcome, Speculation, Transcript
 
 
-def residual(p: Row, q: Row) -> Row:
-    """The law (p-q)_+ / sum (p-q)_+ of the token that replaces a rejected one.
+def acceptance(p: Row, q: Row, token: int) -> tuple[float, Row]:
+    """The chance min(1, p/q) that `token`, drawn from q, is kept, and the law of what replaces it.
 
-    p itself if no entry is positive: p and q are then equal up to rounding, and nothing need be
-    rejected but a token that p excludes.
+    That law is the residual (p-q)_+ / sum (p-q)_+. Where no entry of p-q is positive, p and q are
+    equal up to rounding: the token is kept, unless p excludes it.
     """
     excess = np.maximum(p - q, 0)
     mass = excess.sum()
-    return excess / mass if mass > 0 else p
+    if mass == 0:
+        return float(p[token] > 0), p
+    return float(min(p[token], q[token]) / q[token]), excess / mass
 
 
 def verify(
@@ -37,13 +39,9 @@ def verify(
         zip(speculation.tokens, speculation.rows, speculation.sites, strict=True)
     ):
         randomness.commit(site)
-        p = target(i)
-        correction = residual(p, q)
-        a = min(p[token], q[token]) / q[token]  # cannot overflow, however small q is
-        if correction is p and p[token] > 0:
-            a = 1.0
+        a, residual = acceptance(target(i), q, token)
         if randomness.choose((a, 1 - a), Site(sequence, round, "accept", i)) == 1:
-            return Outcome(i, randomness.choose(correction, Site(sequence, round, "bonus", 0)))
+            return Outcome(i, randomness.choose(residual, Site(sequence, round, "bonus", 0)))
     return Outcome(n, randomness.choose(target(n), Site(sequence, round, "bonus", 0)))
 
 
