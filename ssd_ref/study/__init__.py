@@ -1,0 +1,1 @@
+"""Measuring the decoders: their forwards, their speed, and what overlap would make of it."""
