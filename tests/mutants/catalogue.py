@@ -25,8 +25,10 @@ def mutant(name: str, file: str, *edits: tuple[str, str], **kind: bool) -> Mutan
 
 
 KEPT = "float(min(p[token], q[token]) / q[token])"
-REJECTED = """            return Outcome(i, randomness.choose(residual, Site(sequence, round, "bonus", 0)))
-"""
+REJECTED = (
+    "            return Outcome(i, randomness.choose"
+    '(residual, Site(sequence, round, "bonus", 0)))\n'
+)
 TEST = """        if randomness.choose((a, 1 - a), Site(sequence, round, "accept", i)) == 1:
 """
 ALL_ACCEPTED = """randomness.choose(target(n), Site"""
@@ -148,8 +150,10 @@ LAWS = [
         "truncated rows not normalised after top-k",
         "laws.py",
         (
-            "            ranked[:, self.top_k :] = 0\n            ranked /= ranked.sum(axis=1, keepdims=True)\n",
-            "            ranked[:, self.top_k :] = 0\n            ranked[:, 0] += 1 - ranked.sum(axis=1)\n",
+            "            ranked[:, self.top_k :] = 0\n"
+            "            ranked /= ranked.sum(axis=1, keepdims=True)\n",
+            "            ranked[:, self.top_k :] = 0\n"
+            "            ranked[:, 0] += 1 - ranked.sum(axis=1)\n",
         ),
     ),
 ]
@@ -307,8 +311,8 @@ CACHE = [
         "ssd.py",
         (
             SEND,
-            '        if entry.tokens and entry.rows[0][entry.tokens[0]] < 0.5:\n            return self.speculate(self.draft_row, "cache")\n'
-            + SEND,
+            "        if entry.tokens and entry.rows[0][entry.tokens[0]] < 0.5:\n"
+            '            return self.speculate(self.draft_row, "cache")\n' + SEND,
         ),
     ),
     mutant(
@@ -323,7 +327,10 @@ CACHE = [
     mutant(
         "after a miss the list for hits applies",
         "ssd.py",
-        ("self.widths = self.fan_out_miss", "self.widths = self.fan_out"),
+        (
+            "self.widths = self.fan_out if self.fan_out_miss is None else self.fan_out_miss",
+            "self.widths = self.fan_out",
+        ),
         exact=True,
     ),
     mutant(
