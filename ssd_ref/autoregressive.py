@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from ssd_ref.laws import Law, usable
 from ssd_ref.models import Model
 from ssd_ref.randomness import Randomness, Site
-from ssd_ref.rounds import Generation, OnRound, Outcome, open_transcript
+from ssd_ref.rounds import Generation, Outcome
+from ssd_ref.transcript import OnRound, open_transcript
 
 
 def autoregressive(
@@ -26,14 +27,14 @@ def autoregressive(
     LogitsError when the target's logits are no law.
     """
     law = Law(temperature, top_k, top_p)
-    text = open_transcript(target, prompt, max_new_tokens, eos, on_round)
-    if text.finish_reason:
-        return text.generation()
-    session = target.start(text.prompt[:-1])
-    while not text.finish_reason:
-        logits = session.extend([text.last])
-        row = usable(law.rows(logits)[0], logits[0], "target", text.length)
-        token = randomness.choose(row, Site(randomness.sequence, text.round, "bonus", 0))
-        text.write([], Outcome(0, token), [math.log(row[token])], served_by="target")
-        text.close_round(rank=None)
-    return text.generation()
+    transcript = open_transcript(target, prompt, max_new_tokens, eos, on_round)
+    if transcript.finish_reason:
+        return transcript.generation()
+    session = target.start(transcript.prompt[:-1])
+    while not transcript.finish_reason:
+        logits = session.extend([transcript.last])
+        row = usable(law.rows(logits)[0], logits[0], "target", transcript.length)
+        token = randomness.choose(row, Site(randomness.sequence, transcript.round, "bonus", 0))
+        transcript.write([], Outcome(0, token), [math.log(row[token])], served_by="target")
+        transcript.close_round(rank=None)
+    return transcript.generation()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -68,6 +69,16 @@ def rotate(x: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
     return x * cos + x.roll(x.shape[-1] // 2, dims=-1) * sin
 
 
+def cached(
+    layer: Tensor, first: int, mask: Tensor | None, q: Tensor, k: Tensor, v: Tensor
+) -> Tensor:
+    """Write new keys and values into a layer (2, 1, heads, slots, D); read all up to them."""
+    end = first + k.shape[2]
+    layer[0, :, :, first:end], layer[1, :, :, first:end] = k, v
+    keys, values = layer[:, :, :, :end]
+    return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask)
+
+
 def causal(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return F.scaled_dot_product_attention(q, k, v, is_causal=True)
 
@@ -120,8 +131,7 @@ class TinyGPT(nn.Module):
     def start(self, tokens: Sequence[int]) -> GPTSession:
         """A session with its own cache that has read `tokens`."""
         session = GPTSession(self)
-        if tokens:
-            session.extend(tokens)
+        session.extend(tokens)
         return session
 
 
@@ -132,7 +142,7 @@ class GPTSession:
     """
 
     def __init__(self, model: TinyGPT) -> None:
-        self.model, self.length, self.moves = model, 0, 0
+        self.model, self.length, self.version = model, 0, 0
         self._reserve(model.config.context_limit)
 
     def _reserve(self, slots: int) -> None:
@@ -150,17 +160,17 @@ class GPTSession:
         slots = torch.arange(self.length + n, device=self.cache.device)
         unseen = None if n == 1 else slots > positions[:, None]  # (n, slots)
         rows = self.read(tokens, positions, self.length, unseen)
-        self.length, self.moves = self.length + n, self.moves + 1
+        self.length, self.version = self.length + n, self.version + 1
         return rows
 
     def rewind(self, length: int) -> None:
         check_rewind(length, self.length)
-        self.length, self.moves = length, self.moves + 1
+        self.length, self.version = length, self.version + 1
 
     def branch(self, lengths: Sequence[int]) -> GPTBranches:
         for length in lengths:
             check_rewind(length, self.length)
-        self.moves += 1
+        self.version += 1
         return GPTBranches(self, lengths)
 
     @torch.inference_mode()
@@ -178,17 +188,10 @@ class GPTSession:
         if unseen is not None:
             mask = self.cache.new_zeros(unseen.shape).masked_fill_(unseen, float("-inf"))
 
-        def attend(layer: Tensor) -> Attend:
-            def read(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-                layer[0, :, :, first:end], layer[1, :, :, first:end] = k, v
-                keys, values = layer[:, :, :, :end]
-                return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask)
-
-            return read
-
         turn = self.model.cos[positions], self.model.sin[positions]
         ids = torch.tensor([list(tokens)], device=self.cache.device)
-        logits = self.model.logits(ids, turn, [attend(layer) for layer in self.cache])
+        attends = [partial(cached, layer, first, mask) for layer in self.cache]
+        logits = self.model.logits(ids, turn, attends)
         return logits[0].cpu().double().numpy()
 
 
@@ -196,13 +199,13 @@ class GPTBranches:
     """Branches of a session in one forward: a mask lets each see its prefix and its own chain."""
 
     def __init__(self, session: GPTSession, lengths: Sequence[int]) -> None:
-        self.session, self.moves = session, session.moves
+        self.session, self.version = session, session.version
         self.prefixes, self.next = list(lengths), session.length
         self.chains: list[list[int]] = [[] for _ in lengths]  # slots of each branch's own tokens
 
     def extend(self, which: Sequence[int], tokens: Sequence[int]) -> Rows:
         session, first = self.session, self.next
-        if session.moves != self.moves:
+        if session.version != self.version:
             raise RuntimeError("branches end when their session moves or is branched: branch again")
         check_tokens(tokens, session.model.vocabulary)
         if len(which) != len(tokens):

@@ -48,9 +48,9 @@ class Law:
             p = np.zeros(logits.shape)
             p[np.arange(len(p)), logits.argmax(axis=1)] = 1
             return np.where(np.isfinite(top), p, np.nan)
-        with np.errstate(over="ignore", invalid="ignore"):  # z / tiny T; inf - inf marks bad rows
+        with np.errstate(over="ignore", invalid="ignore"):  # a tiny temperature; inf - inf
             p = np.exp((logits - top) / self.temperature)
-        p /= p.sum(axis=1, keepdims=True)
+        p /= p.sum(axis=1, keepdims=True)  # one bad entry makes the sum NaN, and so the whole row
         return p if self.top_k is None and self.top_p is None else self._truncated(p)
 
     def _truncated(self, p: Rows) -> Rows:
@@ -70,7 +70,7 @@ class Law:
 
 def usable(row: Row, logits: Row, whose: str, length: int) -> Row:
     """`row` itself; LogitsError when it was marked, naming model, place and fault."""
-    if row[0] == row[0]:
+    if not np.isnan(row[0]):
         return row
     bad = np.flatnonzero(np.isnan(logits) | (logits == np.inf))
     got = f"{logits[bad[0]]} for token {bad[0]}" if len(bad) else "-inf for every token"
@@ -84,15 +84,13 @@ def ranking(logits: Row) -> NDArray[np.intp]:
     return np.argsort(-logits, kind="stable")
 
 
-def saguaro(row: Row, favoured: NDArray[np.intp], c: float) -> Row:
-    """Saguaro sampling (Def. 14): scale the favoured tokens' probability by c, then normalise.
+def saguaro(row: Row, guessed: NDArray[np.intp], c: float) -> Row:
+    """Saguaro sampling (Def. 14), sigma: the guessed tokens' probability times c, then normalised.
 
     Lowering q on tokens that will be guessed moves the residual (p-q)_+ onto them. With c = 0 and
-    all the mass on favoured tokens: the limit c -> 0+, which is `row`.
+    all the mass on guessed tokens: the limit c -> 0+, which is `row`.
     """
-    if c == 1:
-        return row
     scaled = row.copy()
-    scaled[favoured] *= c
+    scaled[guessed] *= c
     mass = scaled.sum()
     return scaled / mass if mass > 0 else row

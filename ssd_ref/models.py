@@ -1,4 +1,4 @@
-"""What a model is to the decoders: something that turns a context into next-token rows.
+"""What a model is to the decoders: something that turns a context into next-token logits.
 
 A *session* is a model reading one text. It is extended by tokens and gives one row of logits for
 each: the row at index i says what may follow after `tokens[: i + 1]`. It can be rewound to a
@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Rows = NDArray[np.float64]  # (n, V): n rows over the vocabulary; Row is one of them, (V,)
-Row = NDArray[np.float64]
+Row = NDArray[np.float64]  # (V,): logits or a law over the vocabulary; its name says which
+Rows = NDArray[np.float64]  # (n, V)
 
 INTEGERS = (int, np.integer)
 
@@ -25,7 +25,7 @@ class Branches(Protocol):
     or is branched again."""
 
     def extend(self, which: Sequence[int], tokens: Sequence[int]) -> Rows:
-        """Feed `tokens[j]` to branch `which[j]`; the rows (len(which), V) that follow them."""
+        """Feed `tokens[j]` to branch `which[j]`, others rest; the logits (len(which), V) after."""
         ...
 
 

@@ -1,18 +1,21 @@
 """Every random decision of a decoder goes through one argument: its `randomness`.
 
 A decision is a draw from a law at a *site*. The seeded source computes the uniform of a draw from
-the site alone, so that timing, batch mates and order of execution cannot change a result.
+the site alone, so that timing and order of execution cannot change a result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ssd_ref.models import Rows, is_integer
+
+BLOCK = 32  # uniforms drawn at once: a round of lookahead 15
 
 
 class Site(NamedTuple):
@@ -28,6 +31,11 @@ class Site(NamedTuple):
     role: str
     index: int  # type: ignore[assignment]  # hides tuple.index, which nobody needs here
     branch: tuple[int, int] | None = None
+
+    @property
+    def address(self) -> tuple[int | str, ...]:
+        """The site without its branch."""
+        return self[:4]
 
 
 class Randomness(Protocol):
@@ -45,7 +53,8 @@ class Randomness(Protocol):
         ...
 
     def commit(self, site: Site) -> None:
-        """The draw at `site` matters from here on. Only an enumerating source needs to know."""
+        """The draw at `site` is about to be tested. `exact_law` sums over the draws that nobody
+        tests, and learns from this which are; other sources need not know."""
         ...
 
 
@@ -79,11 +88,9 @@ class UniformSource:
 
 
 class SeededRandomness(UniformSource):
-    """Uniforms addressed by (seed, sequence, round, role, index), from the counter-based Philox.
+    """Uniforms addressed by (seed, sequence, round, role, index), whoever asks and in what order.
 
-    The key is (seed, sequence), the counter's second word the round, and the position in the
-    round's block the role and index: different addresses never share a counter. Both numbers lie
-    in [0, 2**64); else ValueError.
+    seed and sequence lie in [0, 2**64); else ValueError.
     """
 
     def __init__(self, seed: int, sequence: int = 0) -> None:
@@ -92,40 +99,37 @@ class SeededRandomness(UniformSource):
                 raise ValueError(f"{name}: expected an integer in [0, 2**64), got {value!r}")
         super().__init__(sequence)
         self.seed = seed
-        self.blocks: dict[tuple[int, int], NDArray[np.float64]] = {}
 
     def uniform(self, site: Site) -> float:
-        position = address(site.role, site.index)
-        block = self.blocks.get((site.sequence, site.round))
-        if block is None or position >= len(block):
-            block = self._block(site, max(32, 2 * position))
-        return float(block[position])
+        block, i = divmod(place(site.role, site.index), BLOCK)
+        return float(uniforms(self.seed, site.sequence, site.round, block)[i])
 
     def choose_rows(self, rows: Rows, sites: Sequence[Site]) -> list[int]:
-        u = np.array([self.uniform(site) for site in sites])
-        if len(u) == 0:
+        """`invert` for all rows at once."""
+        if not sites:
             return []
-        index = (rows.cumsum(axis=1) <= u[:, None]).sum(axis=1)
+        u = [self.uniform(site) for site in sites]
+        indices = (rows.cumsum(axis=1) <= np.array(u)[:, None]).sum(axis=1).tolist()
         return [
-            int(i) if i < len(row) else invert(row, v)
-            for i, row, v in zip(index, rows, u, strict=True)
+            index if index < len(row) else invert(row, v)
+            for index, row, v in zip(indices, rows, u, strict=True)
         ]
 
-    def _block(self, site: Site, size: int) -> NDArray[np.float64]:
-        """The uniforms of one round, drawn at once since a new Philox costs 20 microseconds."""
-        key = np.array([self.seed, site.sequence], dtype=np.uint64)
-        counter = np.array([0, site.round, 0, 0], dtype=np.uint64)
-        block = np.random.Generator(np.random.Philox(key=key, counter=counter)).random(size)
-        if (
-            len(self.blocks) >= 4
-        ):  # a draft is one round ahead of the verifier; older blocks are spent
-            self.blocks.pop(next(iter(self.blocks)))
-        self.blocks[site.sequence, site.round] = block
-        return block
+
+@lru_cache(maxsize=64)
+def uniforms(seed: int, sequence: int, round: int, block: int) -> NDArray[np.float64]:
+    """BLOCK uniforms of a round, together because a new Philox costs 20 microseconds.
+
+    Philox turns a key and a counter into random bits. The key is (seed, sequence); round and block
+    fill two words of the counter that counting never reaches, so no two blocks overlap.
+    """
+    key = np.array([seed, sequence], dtype=np.uint64)
+    counter = np.array([0, 0, block, round], dtype=np.uint64)
+    return np.random.Generator(np.random.Philox(key=key, counter=counter)).random(BLOCK)
 
 
-def address(role: str, index: int) -> int:
-    """Position of a draw in its round's block: bonus 0, drafts odd, their tests even."""
+def place(role: str, index: int) -> int:
+    """Position of a draw among its round's: the bonus 0, drafts odd, their tests even."""
     if role == "bonus":
         return 0
     return 1 + 2 * index + ("draft", "accept").index(role)

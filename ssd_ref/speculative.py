@@ -11,29 +11,23 @@ from ssd_ref.fan_out import bonus_rank
 from ssd_ref.laws import Law, usable
 from ssd_ref.models import Model, Row, check_count
 from ssd_ref.randomness import Randomness, Site
-from ssd_ref.rounds import (
-    Generation,
-    Limits,
-    OnRound,
-    Outcome,
-    Speculation,
-    open_transcript,
-)
+from ssd_ref.rounds import Generation, Outcome, Speculation
+from ssd_ref.transcript import Limits, OnRound, open_transcript
 from ssd_ref.verification import Verifier
 
 
 @dataclass
 class Chain:
-    """A speculation in the making: up to `size` tokens, with their rows and sites."""
+    """A speculation in the making: up to `capacity` tokens, with their rows and sites."""
 
-    size: int
+    capacity: int
     tokens: list[int] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     sites: list[Site] = field(default_factory=list)
 
     def grows(self, end_token: int | None) -> bool:
         """Whether another token is to be drafted: none follows an end token."""
-        return len(self.tokens) < self.size and end_token not in self.tokens
+        return len(self.tokens) < self.capacity and end_token not in self.tokens
 
 
 @dataclass(eq=False)
@@ -56,6 +50,7 @@ class Drafter:
         # Raw rows after d_1..d_k: k < n while drafting, and k = n too from SSD's glue forward.
         self.logits: list[Row] = []
         self.speculation: Speculation  # the one being verified
+        # A prompt beyond the draft's context is cut: room() is 0, and nothing is ever drafted.
         self.session = self.draft.start(self.prompt[:-1][: self.draft.context_limit])
 
     def first(self) -> Speculation:
@@ -80,27 +75,29 @@ class Drafter:
 
     def speculate(self, row_after: Callable[[list[int]], Row], served_by: str) -> Speculation:
         """Draw one token after another; `row_after(tokens)` is the law after text + tokens."""
-        chain = Chain(self.size(len(self.text)))
+        chain = Chain(self.room(len(self.text)))
         while chain.grows(self.limits.end_token):
             site = Site(self.randomness.sequence, self.round, "draft", len(chain.tokens))
             chain.rows.append(row_after(chain.tokens))
             chain.sites.append(site)
             chain.tokens.append(self.randomness.choose(chain.rows[-1], site))
-        return self.send(chain, served_by)
+        return self.finish(chain, served_by)
 
-    def send(self, chain: Chain, served_by: str) -> Speculation:
+    def finish(self, chain: Chain, served_by: str) -> Speculation:
+        """The chain as a speculation, which is now the one to be verified."""
         rows = np.array(chain.rows).reshape(-1, self.draft.vocabulary)
         self.speculation = Speculation(tuple(chain.tokens), rows, tuple(chain.sites), served_by)
         return self.speculation
 
-    def size(self, length: int) -> int:
+    def room(self, length: int) -> int:
         """How many tokens to draft behind a text of `length` tokens."""
-        limit = self.draft.context_limit
-        room = self.limits.room(length)
-        return max(0, min(self.lookahead, room, room if limit is None else limit - length))
+        room = min(self.lookahead, self.limits.room(length))
+        if self.draft.context_limit is not None:
+            room = min(room, self.draft.context_limit - length)
+        return max(0, room)
 
     def draft_row(self, tokens: list[int]) -> Row:
-        """The draft's law after text + tokens: one draft step."""
+        """One draft step: read what is missing of text + tokens; the draft's law after it."""
         text = self.text + tokens
         logits = self.session.extend(text[self.session.length :])[-1]
         self.logits.append(logits)
@@ -128,18 +125,20 @@ def speculative(
     check_pair(target, draft, lookahead)
     law = Law(temperature, top_k, top_p)
     draft_law = law_of_draft(law, draft_temperature, draft_top_k, draft_top_p)
-    text = open_transcript(target, prompt, max_new_tokens, eos, on_round)
-    if text.finish_reason:
-        return text.generation()
-    verifier = Verifier(target, text, law, randomness)
-    speculator = Drafter(draft, text.prompt, text.limits, lookahead, draft_law, randomness)
+    transcript = open_transcript(target, prompt, max_new_tokens, eos, on_round)
+    if transcript.finish_reason:
+        return transcript.generation()
+    verifier = Verifier(target, transcript, law, randomness)
+    speculator = Drafter(
+        draft, transcript.prompt, transcript.limits, lookahead, draft_law, randomness
+    )
 
     speculation = speculator.first()
     while True:
         outcome = verifier.verify(speculation)
-        text.close_round(speculator.rank(outcome))
-        if text.finish_reason:
-            return text.generation()
+        transcript.close_round(speculator.rank(outcome))
+        if transcript.finish_reason:
+            return transcript.generation()
         speculation = speculator.answer(outcome)
 
 

@@ -16,8 +16,9 @@ from ssd_ref.fan_out import check_fan_out, guess_outcomes
 from ssd_ref.laws import Law, LogitsError, ranking, saguaro, usable
 from ssd_ref.models import Model, Row
 from ssd_ref.randomness import Randomness, Site
-from ssd_ref.rounds import Generation, OnRound, Outcome, Speculation, open_transcript
+from ssd_ref.rounds import Generation, Outcome, Speculation
 from ssd_ref.speculative import Chain, Drafter, check_pair, law_of_draft
+from ssd_ref.transcript import OnRound, open_transcript
 from ssd_ref.verification import Verifier
 
 BACKUPS = ("draft", "uniform")
@@ -46,12 +47,12 @@ class Speculator(Drafter):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.widths = self.fan_out  # of the speculation being drawn or verified
-        self.guesses: list[Outcome] = []  # an outcome that ends the text is guessed like any other
-        self.cache: dict[Outcome, Entry] = {}  # but gets no entry: nothing comes after it
+        self.widths = self.fan_out  # the list of the speculation being drawn or verified
+        self.guesses: list[Outcome] = []
+        self.cache: dict[Outcome, Entry] = {}  # an entry for each guess that does not end the text
 
     def first(self) -> Speculation:
-        """Round 1 has no cache: the primary drafts."""
+        """Round 1 has no cache."""
         return self.speculate(self.draft_row, "first")
 
     def prepare(self) -> None:
@@ -67,14 +68,19 @@ class Speculator(Drafter):
         """Hit: the prepared speculation, at once. Miss: the backup drafts (Sec. 4.3)."""
         self.hear(outcome)
         if outcome in self.cache:
-            self.widths = self.fan_out
-            return self.serve(self.cache[outcome])
+            self.widths, entry = self.fan_out, self.cache[outcome]
+            if entry.error is not None:
+                raise entry.error
+            return self.finish(entry, "cache")
         self.widths = self.fan_out if self.fan_out_miss is None else self.fan_out_miss
         row_after = self.draft_row if self.backup == "draft" else self.uniform_row
         return self.speculate(row_after, "backup")
 
     def glue(self) -> list[Row]:
-        """One forward on [last token, d_1..d_n]: the n + 1 rows that the guesses are read from."""
+        """One forward on [last token, d_1..d_n]: n + 1 rows of logits, to read the guesses from.
+
+        It reads again what a backup has just drafted: a block costs about as much as one token.
+        """
         tokens, length = self.speculation.tokens, len(self.text)
         limit = self.draft.context_limit
         if limit is not None and length + len(tokens) > limit:
@@ -91,18 +97,18 @@ class Speculator(Drafter):
         ]
         self.branches = self.session.branch([length + k for k, _ in going_on])
         return [
-            Entry(self.size(length + k + 1), outcome=Outcome(k, t), branch=b)
+            Entry(self.room(length + k + 1), outcome=Outcome(k, t), branch=b)
             for b, (k, t) in enumerate(going_on)
         ]
 
     def tree_step(self, entries: list[Entry]) -> None:
         """One forward on the branches of `entries`, which all get their next token."""
-        index = len(entries[0].tokens)
+        index = len(entries[0].tokens)  # all that still grow are equally long
         feed = [(entry.tokens or [entry.outcome.bonus])[-1] for entry in entries]
         logits = self.branches.extend([entry.branch for entry in entries], feed)
         for entry, z, row in zip(entries, logits, self.law.rows(logits), strict=True):
             length = len(self.text) + entry.outcome.accepted + 1 + index
-            try:
+            try:  # an entry serves only after a hit, whose list is `fan_out`
                 row = self.sigma(usable(row, z, "draft", length), z, self.fan_out[index])
                 entry.rows.append(row)
             except LogitsError as error:
@@ -114,11 +120,6 @@ class Speculator(Drafter):
         for entry, site, token in zip(drawn, sites, tokens, strict=True):
             entry.sites.append(site)
             entry.tokens.append(token)
-
-    def serve(self, entry: Entry) -> Speculation:
-        if entry.error is not None:
-            raise entry.error
-        return self.send(entry, "cache")
 
     def draft_row(self, tokens: list[int]) -> Row:
         row = super().draft_row(tokens)
@@ -154,7 +155,8 @@ def ssd(
     came from the cache (or is the first); fan_out_miss: after a backup (None: the same list).
     saguaro_c: weight in [0, 1] of the guessed tokens in the draft's law; 1 leaves it alone.
     backup: who drafts after a miss, "draft" or "uniform". With saguaro_c = 1 and the draft as
-    backup the text is that of `speculative` for the same randomness: the cache decides the clock.
+    backup the text is that of `speculative` for the same randomness, up to the arithmetic of a
+    batched forward (exactly, with tables): the cache decides the clock, the seed the text.
     """
     check_pair(target, draft, lookahead)
     fan_out = check_fan_out("fan_out", fan_out, lookahead)
@@ -166,20 +168,21 @@ def ssd(
         raise ValueError(f"backup: expected one of {BACKUPS}, got {backup!r}")
     law = Law(temperature, top_k, top_p)
     draft_law = law_of_draft(law, draft_temperature, draft_top_k, draft_top_p)
-    text = open_transcript(target, prompt, max_new_tokens, eos, on_round)
-    if text.finish_reason:
-        return text.generation()
-    verifier = Verifier(target, text, law, randomness)
+    transcript = open_transcript(target, prompt, max_new_tokens, eos, on_round)
+    if transcript.finish_reason:
+        return transcript.generation()
+    verifier = Verifier(target, transcript, law, randomness)
     speculator = Speculator(
-        draft, text.prompt, text.limits, lookahead, draft_law, randomness,
+        draft, transcript.prompt, transcript.limits, lookahead, draft_law, randomness,
         fan_out, fan_out_miss, saguaro_c, backup,
     )  # fmt: skip
 
     speculation = speculator.first()
     while True:
+        # With two devices these two run at the same time: neither reads what the other produces.
         speculator.prepare()
         outcome = verifier.verify(speculation)
-        text.close_round(speculator.rank(outcome))
-        if text.finish_reason:
-            return text.generation()
+        transcript.close_round(speculator.rank(outcome))
+        if transcript.finish_reason:
+            return transcript.generation()
         speculation = speculator.answer(outcome)

@@ -22,9 +22,9 @@ from ssd_ref import (
 from ssd_ref.gpt import GPTConfig, TinyGPT
 from ssd_ref.models import Branches, Model, Row, Rows, Session
 from ssd_ref.randomness import Randomness
-from ssd_ref.rounds import Limits, Transcript
 from ssd_ref.speculative import Drafter
 from ssd_ref.ssd import Speculator
+from ssd_ref.transcript import Limits, Transcript
 from ssd_ref.verification import Verifier, verify
 
 # Every decoder: SSD with a cache that always hits after round 1, never hits, hits now and then.

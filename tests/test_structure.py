@@ -9,8 +9,8 @@ import ssd_ref
 
 ROOT = Path(ssd_ref.__file__).parent
 CORE = [
-    "models", "randomness", "laws", "rounds", "verification", "autoregressive", "fan_out",
-    "speculative", "ssd", "gpt", "exact_law",
+    "models", "randomness", "laws", "rounds", "transcript", "autoregressive", "verification",
+    "speculative", "fan_out", "ssd", "gpt", "exact_law",
 ]  # fmt: skip
 
 

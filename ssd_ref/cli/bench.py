@@ -22,7 +22,7 @@ from ssd_ref.cli.settings import Settings
 if TYPE_CHECKING:
     from ssd_ref.study.bench import Plan, Sample
 
-SECONDS = 42.0  # for all that follows the loading of the models
+SECONDS = 45.0  # for everything, from the loading of the models on
 STEPS_SHARE = 0.04  # of the time, for single forwards on each number of threads
 ONE_THREAD = 0.65  # share of the rest; two threads get what is left
 LOOKAHEAD = {1.0: 3, 0.0: 4}  # by temperature
@@ -30,7 +30,7 @@ SWEEP = range(1, 9)
 TOKENS, FEWEST_TOKENS, MOST_TOKENS = 64, 16, 256  # of a text; so many fit into the context
 PROMPTS = 10  # that should fit into the time: on a slow machine texts become shorter
 COST = {1: 7.5, 2: 5.5}  # of one token by all arms on so many threads, in target steps
-SWEEP_COST = {1: 12.0}
+SWEEP_COST = {1: 15.0}
 PROMPT_STRIDE = 27  # prime to 64: prompts that follow one another come from different documents
 CTRL_C = 130
 
@@ -73,8 +73,9 @@ def run(
     load: gives the models. clock: seconds. prompts: None means the held-out ones.
     """
     check(args)
+    began = clock()
     pair = load(args)
-    bench = Bench(args, pair, held_out_prompts() if prompts is None else prompts, clock)
+    bench = Bench(args, pair, held_out_prompts() if prompts is None else prompts, clock, began)
     bench.run()
     result = bench.to_json()
     if args.json:
@@ -108,11 +109,9 @@ def lookaheads(args: argparse.Namespace) -> dict[float, tuple[int, int]]:
 
 def held_out_prompts() -> list[list[int]]:
     """64 prompts of 64 bytes that the pair was not trained on, neighbours from other documents."""
-    from pydoc_data.topics import topics
+    from ssd_ref.pair import corpus
 
-    from ssd_ref.pair.corpus import assemble
-
-    prompts = assemble(topics, iter(())).prompts()
+    prompts = corpus.held_out_prompts()
     return [prompts[i * PROMPT_STRIDE % len(prompts)] for i in range(len(prompts))]
 
 
@@ -124,6 +123,7 @@ class Bench:
     pair: Pair
     prompts: Sequence[Sequence[int]]
     clock: Clock
+    began: float  # on the clock
     steps: dict[str, Any] = field(default_factory=dict)
     plan: Plan | None = None
     samples: list[Sample] = field(default_factory=list)
@@ -132,15 +132,14 @@ class Bench:
 
     def run(self) -> None:
         """Measure; Ctrl-C ends it early and leaves what was measured."""
-        began = self.clock()
         try:
-            self.measure(began)
+            self.measure()
         except KeyboardInterrupt:
             self.interrupted = True
-        self.seconds = self.clock() - began
+        self.seconds = self.clock() - self.began
 
-    def measure(self, began: float) -> None:
-        from ssd_ref.study.bench import measure
+    def measure(self) -> None:
+        from ssd_ref.study.bench import measure, warm_up
         from ssd_ref.study.timing import step_times, threads
 
         target, draft = self.pair.target, self.pair.draft
@@ -149,7 +148,8 @@ class Bench:
                 limit = STEPS_SHARE * self.args.seconds
                 times = step_times(target, draft, self.prompts[0], limit, self.clock)
                 self.steps[f"threads={count}"] = times
-        self.plan = self.make_plan(self.args.seconds - (self.clock() - began))
+        self.plan = self.make_plan(self.args.seconds - (self.clock() - self.began))
+        warm_up(target, draft, self.prompts[0], self.plan)
         samples = measure(target, draft, self.prompts, self.plan, self.clock)
         self.samples.extend(progress(samples, self.plan, self.clock))
 
@@ -174,6 +174,7 @@ class Bench:
 
     def to_json(self) -> dict[str, Any]:
         """What --json prints."""
+        from ssd_ref.cli.bench_report import NOTES
         from ssd_ref.study.results import Results
 
         results = Results(self.samples)
@@ -190,6 +191,7 @@ class Bench:
             "machine": machine(),
             "seconds": self.seconds,
             "interrupted": self.interrupted,
+            "notes": NOTES,
         }
 
 

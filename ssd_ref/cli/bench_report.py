@@ -28,6 +28,7 @@ NOT_FASTER = (
     "so SSD does SD's work and fills a cache besides. Two threads share the work of one forward,",
     "they do not overlap two. `ssd-ref compare` computes what overlapping would give.",
 )
+NOTES = [" ".join(lines) for lines in (RATIOS, SCOPE, NOT_FASTER)]
 RATE_GOAL, OUTSIDE_GOAL = 0.80, 0.15  # of bare forwards; of a run
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from ssd_ref.cli.pairs import Pair, Tokenizer
 from ssd_ref.cli.settings import Settings, decode
-from ssd_ref.rounds import OnRound, RoundRecord
+from ssd_ref.rounds import RoundRecord
 from ssd_ref.study.meter import Log, Meter
 from ssd_ref.study.overlap import Overlap, overlap
+from ssd_ref.transcript import OnRound
 
 INTERRUPTED = "interrupted"
 

@@ -68,10 +68,6 @@ def find_prompt(given: tuple[str, str] | None, tokenizer: Tokenizer) -> Prompt:
 
 def held_out() -> Prompt:
     """The beginning of a paragraph of Python's documentation that the pair was not trained on."""
-    from pydoc_data.topics import topics
+    from ssd_ref.pair.corpus import held_out_prompts
 
-    from ssd_ref.pair.corpus import assemble
-
-    corpus = assemble(topics, iter(()))  # the help topics alone: docstrings take seconds to find
-    tokens = corpus.prompts()[HELD_OUT]
-    return Prompt(tokens, "held-out text")
+    return Prompt(held_out_prompts()[HELD_OUT], "held-out text")

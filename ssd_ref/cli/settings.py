@@ -14,9 +14,10 @@ from ssd_ref.cli.errors import CommandError
 from ssd_ref.laws import Law
 from ssd_ref.models import Model, TableModel
 from ssd_ref.randomness import SeededRandomness
-from ssd_ref.rounds import Generation, OnRound
+from ssd_ref.rounds import Generation
 from ssd_ref.speculative import speculative
 from ssd_ref.ssd import ssd
+from ssd_ref.transcript import OnRound
 
 METHODS = ("ar", "sd", "ssd")
 MAX_LOOKAHEAD = 512  # the pair's context: more is never drafted

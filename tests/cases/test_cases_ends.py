@@ -24,7 +24,7 @@ from helpers import (
     transcript,
 )
 from ssd_ref import Law, Outcome, RoundRecord, ScriptedRandomness, TableModel
-from ssd_ref.rounds import Limits
+from ssd_ref.transcript import Limits
 from ssd_ref.verification import Verifier
 
 one_hot = np.eye(4)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from helpers import decode, random_table, seeded
 from oracles import target_law
 from ssd_ref import ScriptedRandomness, SeededRandomness, Site, TableModel
-from ssd_ref.randomness import address, invert
+from ssd_ref.randomness import invert, place
 
 LARGEST = 1 - 2**-53  # the largest double below 1
 ROLES = ("draft", "accept", "bonus")
@@ -127,7 +127,7 @@ def addresses(rounds, indices, sequences=(0,)):
 
 def test_a_place_in_a_round_is_one_to_one_with_role_and_index():
     sites = list(addresses([1], range(1000)))
-    assert sorted(address(s.role, s.index) for s in sites) == list(range(len(sites)))
+    assert sorted(place(s.role, s.index) for s in sites) == list(range(len(sites)))
 
 
 def test_every_address_has_a_uniform_of_its_own():
@@ -150,8 +150,8 @@ def test_different_seeds_and_sequences_have_different_streams():
 
 
 def test_the_branch_is_no_part_of_the_address():
-    source, place = SeededRandomness(3), Site(0, 2, "draft", 1)
-    assert len({source.uniform(place._replace(branch=b)) for b in (None, (0, 1), (2, 0))}) == 1
+    source, at = SeededRandomness(3), Site(0, 2, "draft", 1)
+    assert len({source.uniform(at._replace(branch=b)) for b in (None, (0, 1), (2, 0))}) == 1
 
 
 def test_a_uniform_depends_on_its_address_and_on_nothing_else():
@@ -160,8 +160,8 @@ def test_a_uniform_depends_on_its_address_and_on_nothing_else():
     expected = {site: SeededRandomness(5).uniform(site) for site in sites}  # a fresh source each
     rng = np.random.default_rng(0)
     source = SeededRandomness(5)
-    for place in rng.permutation(len(sites)).tolist() * 2:
-        assert source.uniform(sites[place]) == expected[sites[place]]
+    for at in rng.permutation(len(sites)).tolist() * 2:
+        assert source.uniform(sites[at]) == expected[sites[at]]
 
 
 def test_the_streams_of_draft_and_verifier_do_not_begin_alike():

@@ -77,7 +77,7 @@ def run(mutant: Mutant, limit_s: float) -> tuple[str, list[Any]]:
 
 
 def verdict(mutant: Mutant, state: str, kill: list[Any]) -> bool:
-    """As it should be: killed, by enumeration unless it is exact in law; or alive, if it must be."""
+    """As it should be: killed, by enumeration unless it is exact in law; or alive, if need be."""
     if mutant.survives:
         return state == "survived"
     if state != "killed":

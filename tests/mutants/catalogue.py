@@ -29,26 +29,24 @@ REJECTED = (
     "            return Outcome(i, randomness.choose"
     '(residual, Site(sequence, round, "bonus", 0)))\n'
 )
-TEST = """        if randomness.choose((a, 1 - a), Site(sequence, round, "accept", i)) == 1:
+TEST = """        rejected = randomness.choose((keep, 1 - keep), Site(sequence, round, "accept", i))
 """
-ALL_ACCEPTED = """randomness.choose(target(n), Site"""
+ALL_ACCEPTED = """randomness.choose(law_after(n), Site"""
 DRAWN = "chain.tokens.append(self.randomness.choose(chain.rows[-1], site))"
 TREE_DRAW = "self.randomness.choose_rows(np.array([e.rows[-1] for e in drawn]), sites)"
 LOOKUP = """        if outcome in self.cache:
-            self.widths = self.fan_out
-            return self.serve(self.cache[outcome])
+            self.widths, entry = self.fan_out, self.cache[outcome]
 """
 BY_ACCEPTED = """        near = [e for o, e in self.cache.items() if o.accepted == outcome.accepted]
         if near:
-            self.widths = self.fan_out
-            return self.serve(near[0])
+            self.widths, entry = self.fan_out, near[0]
 """
 BY_BONUS = BY_ACCEPTED.replace("o.accepted == outcome.accepted", "o.bonus == outcome.bonus")
-SEND = """        return self.send(entry, "cache")
+SERVE = """            return self.finish(entry, "cache")
 """
-RECOMPUTED = """        tokens = list(entry.tokens)
-        entry.rows = [self.draft_row(tokens[:i]) for i in range(len(tokens))]
-        return self.send(entry, "cache")
+RECOMPUTED = """            tokens = list(entry.tokens)
+            entry.rows = [self.draft_row(tokens[:i]) for i in range(len(tokens))]
+            return self.finish(entry, "cache")
 """
 
 VERIFICATION = [
@@ -72,25 +70,25 @@ VERIFICATION = [
     mutant(
         "accepted := sum of the acceptance mask",
         "verification.py",
-        ("    sequence, n =", "    rejected = []\n    sequence, n ="),
-        (REJECTED, "            rejected.append(residual)\n"),
+        ("    sequence, n =", "    residuals = []\n    sequence, n ="),
+        (REJECTED, "            residuals.append(residual)\n"),
         (
             "    return Outcome(n, ",
-            "    if rejected:\n"
+            "    if residuals:\n"
             '        bonus = Site(sequence, round, "bonus", 0)\n'
-            "        return Outcome(n - len(rejected), randomness.choose(rejected[0], bonus))\n"
+            "        return Outcome(n - len(residuals), randomness.choose(residuals[0], bonus))\n"
             "    return Outcome(n, ",
         ),
     ),
     mutant(
         "bonus from row K-1",
         "verification.py",
-        (ALL_ACCEPTED, "randomness.choose(target(max(n - 1, 0)), Site"),
+        (ALL_ACCEPTED, "randomness.choose(law_after(max(n - 1, 0)), Site"),
     ),
     mutant(
         "bonus from q",
         "verification.py",
-        (ALL_ACCEPTED, "randomness.choose(speculation.rows[-1] if n else target(n), Site"),
+        (ALL_ACCEPTED, "randomness.choose(speculation.rows[-1] if n else law_after(n), Site"),
     ),
     mutant(
         "filler accepted iff argmax p, else p",
@@ -98,7 +96,8 @@ VERIFICATION = [
         (
             TEST,
             '        if speculation.served_by == "backup":\n'
-            "            a, residual = float(token == target(i).argmax()), target(i)\n" + TEST,
+            "            keep, residual = float(token == law_after(i).argmax()), law_after(i)\n"
+            + TEST,
         ),
     ),
     mutant(
@@ -168,28 +167,28 @@ ADDRESSES = [
     mutant(
         "every round draws the same uniforms",
         "randomness.py",
-        ("[0, site.round, 0, 0]", "[0, 0, 0, 0]"),
+        ("[0, 0, block, round]", "[0, 0, block, 0]"),
         exact=True,
     ),
     mutant(
         "all sequences share a stream",
         "randomness.py",
-        ("[self.seed, site.sequence]", "[self.seed, 0]"),
+        ("[seed, sequence]", "[seed, 0]"),
         exact=True,
     ),
     mutant("u = 0 is accepted", "randomness.py", ('side="right"', 'side="left"'), exact=True),
     mutant(
         "batched draws use <",
         "randomness.py",
-        ("(rows.cumsum(axis=1) <= u[:, None])", "(rows.cumsum(axis=1) < u[:, None])"),
+        ("(rows.cumsum(axis=1) <= np", "(rows.cumsum(axis=1) < np"),
         exact=True,
     ),
     mutant(
         "a cache entry's draws have addresses of their own",
         "randomness.py",
         (
-            "position = address(site.role, site.index)",
-            "position = address(site.role, site.index) + 64 * (site.branch is not None)",
+            "divmod(place(site.role, site.index), BLOCK)",
+            "divmod(place(site.role, site.index) + 64 * (site.branch is not None), BLOCK)",
         ),
         exact=True,
     ),
@@ -247,10 +246,7 @@ DRAFTING = [
     mutant(
         "no shortening",
         "speculative.py",
-        (
-            "return max(0, min(self.lookahead, room, ",
-            "return max(0, min(self.lookahead, self.lookahead, ",
-        ),
+        ("min(self.lookahead, self.limits.room(length))", "self.lookahead"),
         exact=True,
     ),
     mutant(
@@ -264,25 +260,25 @@ DRAFTING = [
 ENDS = [
     mutant(
         "end token tested on the block's last token only",
-        "rounds.py",
+        "transcript.py",
         ("if self.end_token in kept:", "if kept and kept[-1] == self.end_token:"),
     ),
     mutant(
         "no cut at N",
-        "rounds.py",
+        "transcript.py",
         ("kept = list(tokens[: self.room(length)])", "kept = list(tokens)"),
-        ("length + len(kept) == self.prompt", "length + len(kept) >= self.prompt"),
+        ("length + len(kept) == self.prompt_length", "length + len(kept) >= self.prompt_length"),
     ),
     mutant(
         "one token short of N",
-        "rounds.py",
+        "transcript.py",
         (
-            "left = self.prompt + self.max_new_tokens - length",
-            "left = self.prompt + max(self.max_new_tokens - 1, 0) - length",
+            "left = self.prompt_length + self.max_new_tokens - length",
+            "left = self.prompt_length + max(self.max_new_tokens - 1, 0) - length",
         ),
         (
-            "length + len(kept) == self.prompt + self.max_new_tokens",
-            "length + len(kept) == self.prompt + max(self.max_new_tokens - 1, 0)",
+            "length + len(kept) == self.prompt_length + self.max_new_tokens",
+            "length + len(kept) == self.prompt_length + max(self.max_new_tokens - 1, 0)",
         ),
     ),
 ]
@@ -292,9 +288,9 @@ CACHE = [
         "key without the bonus token, q recomputed",
         "ssd.py",
         (LOOKUP, BY_ACCEPTED),
-        (SEND, RECOMPUTED),
+        (SERVE, RECOMPUTED),
     ),
-    mutant("key without k, q recomputed", "ssd.py", (LOOKUP, BY_BONUS), (SEND, RECOMPUTED)),
+    mutant("key without k, q recomputed", "ssd.py", (LOOKUP, BY_BONUS), (SERVE, RECOMPUTED)),
     mutant("key without the bonus token", "ssd.py", (LOOKUP, BY_ACCEPTED), exact=True),
     mutant("key without k", "ssd.py", (LOOKUP, BY_BONUS), exact=True),
     mutant(
@@ -310,9 +306,9 @@ CACHE = [
         "an unlikely entry is drafted afresh",
         "ssd.py",
         (
-            SEND,
-            "        if entry.tokens and entry.rows[0][entry.tokens[0]] < 0.5:\n"
-            '            return self.speculate(self.draft_row, "cache")\n' + SEND,
+            SERVE,
+            "            if entry.tokens and entry.rows[0][entry.tokens[0]] < 0.5:\n"
+            '                return self.speculate(self.draft_row, "cache")\n' + SERVE,
         ),
     ),
     mutant(
@@ -404,8 +400,8 @@ SURVIVORS = [
         "accept iff the target's own draw agrees, and emit that draw",
         "verification.py",
         (
-            TEST + REJECTED,
-            '        own = randomness.choose(target(i), Site(sequence, round, "accept", i))\n'
+            TEST + "        if rejected:\n" + REJECTED,
+            '        own = randomness.choose(law_after(i), Site(sequence, round, "accept", i))\n'
             "        if own != token:\n"
             "            return Outcome(i, own)\n",
         ),

@@ -18,7 +18,7 @@ import numpy as np
 import ssd_ref
 from ssd_ref import ScriptedRandomness, SeededRandomness, Site, TableModel
 from ssd_ref.exact_law import ReplayError
-from ssd_ref.randomness import address, invert
+from ssd_ref.randomness import invert, place
 from ssd_ref.testing import compare_laws, target_law
 from ssd_ref.testing.strategies import Case
 from ssd_ref.testing.target_law import next_law
@@ -295,7 +295,7 @@ def addresses() -> Failure | None:
     source = SeededRandomness(0)
     if len({source.uniform(site) for site in sites}) < len(sites):
         return Failure("two addresses share a uniform")
-    if len({address(s.role, s.index) for s in sites}) < 11:
+    if len({place(s.role, s.index) for s in sites}) < 11:
         return Failure("two addresses share a counter")
     grid = np.array([[0.0, 0.5, 0.5], [0.25, 0.75, 0.0]])
     exact = ScriptedRandomness(lambda site: 0.0)
