@@ -149,7 +149,7 @@ def rows() -> Failure | None:
 
     class Spy(SSD.Verifier):  # type: ignore[misc]
         def verify(self, speculation: Any) -> Any:
-            context = [*self.text.prompt, *self.text.tokens]
+            context = [*self.transcript.prompt, *self.transcript.tokens]
             for i, row in enumerate(speculation.rows):
                 read = [*context, *speculation.tokens[:i]]
                 if not np.allclose(row, expected_row(case, speculation.served_by, i, read)):
@@ -211,7 +211,8 @@ def hits() -> Failure | None:
             order = sorted(range(case.draft.vocabulary), key=lambda t: (-logits[t], t))
             last = r.accepted == r.drafted
             width = widths[-1] if last else widths[r.accepted]
-            assert r.drafted <= shortened
+            if r.drafted > shortened:
+                return Failure(where("SSD", case))
             hit = order.index(r.bonus) < width if last else None
             context += emitted
             hit = hit if last else (r.rank is not None and r.rank < width)
