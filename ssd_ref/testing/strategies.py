@@ -52,6 +52,10 @@ class Case:
         """Keywords of `ssd`."""
         return {**self.sd(), **self.cache}
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Hypothesis prints counter-examples through this."""
+        printer.text(repr(self))
+
     def __repr__(self) -> str:
         """A small table that a person can check by hand: integer weights, one row a context."""
         V, K, N = self.size

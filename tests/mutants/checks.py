@@ -342,4 +342,3 @@ CHECKS: dict[str, Callable[[], Failure | None]] = {
     "scripted u = 0": scripted_zero,
     "addresses": addresses,
 }
-ENUMERATED = ("law", "replay")
