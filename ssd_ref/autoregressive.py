@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ssd_ref.laws import Law, usable
-from ssd_ref.models import Model
+from ssd_ref.models import Model, read
 from ssd_ref.randomness import Randomness, Site
 from ssd_ref.rounds import Generation, Outcome
 from ssd_ref.transcript import OnRound, open_transcript
@@ -32,7 +32,7 @@ def autoregressive(
         return transcript.generation()
     session = target.start(transcript.prompt[:-1])
     while not transcript.finish_reason:
-        logits = session.extend([transcript.last])
+        logits = read(session, [transcript.last], target.vocabulary)
         row = usable(law.rows(logits)[0], logits[0], "target", transcript.length)
         token = randomness.choose(row, Site(randomness.sequence, transcript.round, "bonus", 0))
         transcript.write([], Outcome(0, token), [math.log(row[token])], served_by="target")

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ssd_ref.models import Rows
+from ssd_ref.models import Rows, check_count, is_integer
 from ssd_ref.randomness import Randomness, Site
 
 Decode = Callable[[Randomness], Sequence[int]]
@@ -147,6 +147,7 @@ def exact_law(
     Raises ReplayError when the decoder breaks a rule of the enumeration, TooManyLeaves beyond
     `max_leaves`; `progress(leaves)` is called after each leaf.
     """
+    check_count("max_leaves", max_leaves, least=1)
     if marginalise is None:
         probe = Enumerating([], marginalise=False)
         decode(probe)
@@ -178,14 +179,14 @@ def exact_law(
 
 def run(decode: Decode, source: Enumerating, vocabulary: int | None) -> tuple[int, ...]:
     """The tokens of one run, which must meet every decision that is forced."""
-    tokens = tuple(int(token) for token in decode(source))
+    tokens = tuple(decode(source))
     path, prefix = source.path, source.prefix
     if len(path) < len(prefix):
         raise ReplayError(f"{prefix[len(path)].site} was a decision of this path; now it is not")
-    size = vocabulary or source.vocabulary
-    if source.drawn and not all(0 <= token < size for token in tokens):
-        raise ReplayError(f"expected tokens in [0, {size}), the decoder gave {tokens}")
-    return tokens
+    size = source.vocabulary if vocabulary is None else vocabulary
+    if not all(is_integer(token) and 0 <= token < size for token in tokens):
+        raise ReplayError(f"expected integers in [0, {size}), the decoder gave {tokens}")
+    return tuple(int(token) for token in tokens)
 
 
 def check_repeats(

@@ -17,11 +17,9 @@ from ssd_ref.rounds import Outcome
 
 def check_fan_out(name: str, fan_out: Sequence[int], lookahead: int) -> tuple[int, ...]:
     """The list as a tuple; ValueError unless it holds lookahead + 1 integers >= 0."""
-    if len(fan_out) != lookahead + 1:
-        raise ValueError(
-            f"{name}: expected lookahead + 1 = {lookahead + 1} numbers, "
-            f"got {len(fan_out)}: {list(fan_out)}"
-        )
+    if np.shape(fan_out) != (lookahead + 1,):
+        got = f"{len(fan_out)}: {list(fan_out)}" if np.ndim(fan_out) else repr(fan_out)
+        raise ValueError(f"{name}: expected lookahead + 1 = {lookahead + 1} numbers, got {got}")
     for k, width in enumerate(fan_out):
         check_count(f"{name}[{k}]", width)
     return tuple(fan_out)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ssd_ref.models import Row, Rows, check_count
+from ssd_ref.models import Row, Rows, check_count, is_real
 
 
 class LogitsError(ValueError):
@@ -33,12 +33,14 @@ class Law:
     top_p: float | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= self.temperature < np.inf:
-            raise ValueError(f"temperature: expected a finite number >= 0, got {self.temperature}")
+        if not (is_real(self.temperature) and 0 <= self.temperature < np.inf):
+            raise ValueError(
+                f"temperature: expected a finite number >= 0, got {self.temperature!r}"
+            )
         if self.top_k is not None:
             check_count("top_k", self.top_k, least=1)
-        if self.top_p is not None and not 0 < self.top_p <= 1:
-            raise ValueError(f"top_p: expected a number in (0, 1] (or None), got {self.top_p}")
+        if self.top_p is not None and not (is_real(self.top_p) and 0 < self.top_p <= 1):
+            raise ValueError(f"top_p: expected a number in (0, 1] (or None), got {self.top_p!r}")
 
     def rows(self, logits: Rows) -> Rows:
         """Laws (n, V) of logits (n, V); a row of NaN where there is none."""

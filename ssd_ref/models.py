@@ -38,7 +38,10 @@ class Session(Protocol):
         ...
 
     def extend(self, tokens: Sequence[int]) -> Rows:
-        """Read `tokens`; the logits (len(tokens), V), float64, of what follows each of them."""
+        """Read `tokens`; the logits (len(tokens), V), float64, of what follows each of them.
+
+        Every call returns an array of its own.
+        """
         ...
 
     def rewind(self, length: int) -> None:
@@ -161,6 +164,14 @@ class TableModel(ContextModel):
         return row
 
 
+def read(session: Session, tokens: Sequence[int], vocabulary: int) -> Rows:
+    """`session.extend(tokens)`, which must give one row over the vocabulary for each token."""
+    logits, expected = session.extend(tokens), (len(tokens), vocabulary)
+    if np.shape(logits) != expected:
+        raise ValueError(f"model: expected logits of shape {expected}, got {np.shape(logits)}")
+    return logits
+
+
 def check_tokens(tokens: Sequence[int], vocabulary: int, what: str = "tokens") -> None:
     for index, token in enumerate(tokens):
         if not (is_integer(token) and 0 <= token < vocabulary):
@@ -172,6 +183,10 @@ def check_tokens(tokens: Sequence[int], vocabulary: int, what: str = "tokens") -
 def check_count(name: str, value: int, least: int = 0) -> None:
     if not (is_integer(value) and value >= least):
         raise ValueError(f"{name}: expected an integer >= {least}, got {value!r}")
+
+
+def is_real(value: object) -> bool:
+    return isinstance(value, float | np.floating) or is_integer(value)
 
 
 def is_integer(value: object) -> bool:

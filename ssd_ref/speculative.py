@@ -9,7 +9,7 @@ import numpy as np
 
 from ssd_ref.fan_out import bonus_rank
 from ssd_ref.laws import Law, usable
-from ssd_ref.models import Model, Row, check_count
+from ssd_ref.models import Model, Row, check_count, read
 from ssd_ref.randomness import Randomness, Site
 from ssd_ref.rounds import Generation, Outcome, Speculation
 from ssd_ref.transcript import Limits, OnRound, open_transcript
@@ -99,7 +99,7 @@ class Drafter:
     def draft_row(self, tokens: list[int]) -> Row:
         """One draft step: read what is missing of text + tokens; the draft's law after it."""
         text = self.text + tokens
-        logits = self.session.extend(text[self.session.length :])[-1]
+        logits = read(self.session, text[self.session.length :], self.draft.vocabulary)[-1]
         self.logits.append(logits)
         return usable(self.law.rows(logits[None])[0], logits, "draft", len(text))
 

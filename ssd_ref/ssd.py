@@ -14,7 +14,7 @@ import numpy as np
 
 from ssd_ref.fan_out import check_fan_out, guess_outcomes
 from ssd_ref.laws import Law, LogitsError, ranking, saguaro, usable
-from ssd_ref.models import Model, Row
+from ssd_ref.models import Model, Row, is_real, read
 from ssd_ref.randomness import Randomness, Site
 from ssd_ref.rounds import Generation, Outcome, Speculation
 from ssd_ref.speculative import Chain, Drafter, check_pair, law_of_draft
@@ -87,7 +87,8 @@ class Speculator(Drafter):
             return []  # the text has outgrown the draft
         self.session.rewind(min(self.session.length, length - 1))
         unread = [*self.text, *tokens][self.session.length :]
-        return list(self.session.extend(unread)[-len(tokens) - 1 :])
+        logits = read(self.session, unread, self.draft.vocabulary)
+        return list(logits[-len(tokens) - 1 :])
 
     def open_entries(self) -> list[Entry]:
         """An empty entry for each guess after which the text goes on."""
@@ -162,8 +163,8 @@ def ssd(
     fan_out = check_fan_out("fan_out", fan_out, lookahead)
     if fan_out_miss is not None:
         fan_out_miss = check_fan_out("fan_out_miss", fan_out_miss, lookahead)
-    if not 0 <= saguaro_c <= 1:
-        raise ValueError(f"saguaro_c: expected a number in [0, 1], got {saguaro_c}")
+    if not (is_real(saguaro_c) and 0 <= saguaro_c <= 1):
+        raise ValueError(f"saguaro_c: expected a number in [0, 1], got {saguaro_c!r}")
     if backup not in BACKUPS:
         raise ValueError(f"backup: expected one of {BACKUPS}, got {backup!r}")
     law = Law(temperature, top_k, top_p)

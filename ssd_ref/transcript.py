@@ -103,8 +103,9 @@ def open_transcript(
 ) -> Transcript:
     """The transcript of a checked request; an empty prompt is read as the target's start token."""
     check_count("max_new_tokens", max_new_tokens)
+    prompt = tuple(prompt) or (target.start_token,)
     check_tokens(prompt, target.vocabulary, "prompt")
-    prompt = tuple(int(token) for token in prompt) or (target.start_token,)
+    prompt = tuple(int(token) for token in prompt)
     if eos is not None:
         check_tokens([eos], target.vocabulary, "eos")
     limit = target.context_limit

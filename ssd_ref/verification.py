@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ssd_ref.laws import Law, usable
-from ssd_ref.models import Model, Row
+from ssd_ref.models import Model, Row, read
 from ssd_ref.randomness import Randomness, Site
 from ssd_ref.rounds import Outcome, Speculation
 from ssd_ref.transcript import Transcript
@@ -61,12 +61,13 @@ class Verifier:
         self, target: Model, transcript: Transcript, law: Law, randomness: Randomness
     ) -> None:
         self.transcript, self.law, self.randomness = transcript, law, randomness
-        self.session = target.start(transcript.prompt[:-1])
+        self.session, self.vocabulary = target.start(transcript.prompt[:-1]), target.vocabulary
 
     def verify(self, speculation: Speculation) -> Outcome:
         """One forward on [last token, d_1..d_n]; the outcome is written to the transcript."""
         length = self.transcript.length
-        logits = self.session.extend([self.transcript.last, *speculation.tokens])
+        fed = [self.transcript.last, *speculation.tokens]
+        logits = read(self.session, fed, self.vocabulary)
         rows = self.law.rows(logits)
 
         def law_after(i: int) -> Row:

@@ -20,7 +20,15 @@ from helpers import (
     seeded,
 )
 from oracles import assert_laws_equal, target_law
-from ssd_ref import LogitsError, ScriptedRandomness, TableModel, autoregressive, speculative, ssd
+from ssd_ref import (
+    LogitsError,
+    ScriptedRandomness,
+    SeededRandomness,
+    TableModel,
+    autoregressive,
+    speculative,
+    ssd,
+)
 
 NAN, INF = float("nan"), float("inf")
 FAIR = TableModel([0.5, 0.5])
@@ -552,3 +560,51 @@ def test_a_run_leaves_models_and_arguments_as_they_were(method):
     fan_out = [1, 2, 3]
     ssd(target, draft, prompt, lookahead=2, max_new_tokens=6, fan_out=fan_out, randomness=seeded())
     assert fan_out == [1, 2, 3]
+
+
+class Misshapen(TableModel):
+    """A model that gives rows of another shape than it should."""
+
+    def __init__(self, change):
+        super().__init__([0.5, 0.5])
+        self.change = change
+
+    def start(self, tokens):
+        session = super().start(tokens)
+        extend, change = session.extend, self.change
+        session.extend = lambda tokens: change(extend(tokens))
+        return session
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda z: np.vstack([z, z]), lambda z: z[:, :1], lambda z: z.ravel(), lambda z: z[:0]],
+)
+def test_rows_of_another_shape_are_refused(change):
+    """They broadcast, or give another law without a word."""
+    good, bad = TableModel([0.5, 0.5]), Misshapen(change)
+    common = {"max_new_tokens": 3, "randomness": SeededRandomness(0)}
+    for call in (
+        lambda: autoregressive(bad, [0], **common),
+        lambda: speculative(bad, good, [0], lookahead=1, **common),
+        lambda: speculative(good, bad, [0], lookahead=1, **common),
+        lambda: ssd(good, bad, [0], lookahead=0, fan_out=[1], **common),
+    ):
+        with pytest.raises(ValueError, match=r"expected logits of shape \(\d, 2\), got \("):
+            call()
+
+
+def test_a_prompt_may_be_an_iterator():
+    table = TableModel(np.eye(3)[[1, 2, 0]])
+    text = autoregressive(table, iter([1]), max_new_tokens=2, randomness=SeededRandomness(0))
+    assert text.tokens == [2, 0]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"temperature": "1"}, {"top_p": "x"}, {"temperature": None}, {"temperature": True}]
+)
+def test_numbers_of_another_type_are_refused(wrong):
+    with pytest.raises(ValueError, match=r"expected a (finite )?number"):
+        autoregressive(
+            TableModel([1.0]), [0], max_new_tokens=1, randomness=SeededRandomness(0), **wrong
+        )

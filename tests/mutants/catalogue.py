@@ -240,7 +240,7 @@ DRAFTING = [
     mutant(
         "d_K never enters the draft's context",
         "speculative.py",
-        ("self.session.extend(text[self.session.length :])", "self.session.extend(text[-1:])"),
+        ("read(self.session, text[self.session.length :], ", "read(self.session, text[-1:], "),
         exact=True,
     ),
     mutant(
