@@ -1,0 +1,1 @@
+"""A discrete-event simulator of AR, SD and SSD decoding: where every millisecond goes."""

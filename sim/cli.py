@@ -1,0 +1,156 @@
+"""`ssd-sim`: run, compare, whatif, sweep, validate, timeline, frontier, fallback, serve."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from sim import commands
+from sim.config import KEYS, TOP
+from sim.presets import PRESETS
+from sim.queueing import LENGTHS
+from sim.simulate import METHODS
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit status: 0; 2 after a refusal, its reason on standard error; 130 after ^C."""
+    args = parser().parse_args(arguments)
+    try:
+        args.command(args, Console(width=args.width))
+    except (ValueError, OSError) as error:
+        print(f"ssd-sim: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("ssd-sim: interrupted; a sweep goes on where it was", file=sys.stderr)
+        return 130
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(prog="ssd-sim", description=sys.modules["sim"].__doc__)
+    added = top.add_subparsers(required=True, metavar="command")
+
+    def add(
+        name: str, command: commands.Command, text: str, *parents: argparse.ArgumentParser
+    ) -> argparse.ArgumentParser:
+        made = added.add_parser(
+            name, help=text, description=text, parents=[output_options(), *parents],
+            epilog=KEY_HELP, formatter_class=argparse.RawDescriptionHelpFormatter,
+        )  # fmt: skip
+        made.set_defaults(command=command)
+        return made
+
+    add_runs(add, scenario_options(), run_options())
+    add_pictures(add, scenario_options(), run_options())
+    add_serve(add, scenario_options())
+    return top
+
+
+Add = Callable[..., argparse.ArgumentParser]
+
+
+def add_runs(add: Add, *options: argparse.ArgumentParser) -> None:
+    run = add("run", commands.run, "one method: speed, causes and cost", *options)
+    run.add_argument("method", choices=METHODS)
+    compare = add("compare", commands.compare, "AR, SD and SSD side by side", *options)
+    compare.add_argument("--out", type=Path, help="also draw bars of tokens/s (.png or .svg)")
+    for made in (run, compare):
+        made.add_argument("--replay", type=Path, help="recorded rounds (JSON lines) as workload")
+    text = "SSD with one cause of lost time taken away at a time"
+    add("whatif", commands.whatif, text, *options)
+    text = "a grid of scenarios into a CSV; a second call with the same file goes on"
+    sweep = add("sweep", commands.sweep, text, *options)
+    sweep.add_argument(
+        "--over", action="append", default=[], metavar="TABLE.KEY=V,V,..",
+        help="an axis; lists of lists are separated by ;",
+    )  # fmt: skip
+    sweep.add_argument("--file", type=Path, required=True, help="the CSV that rows are added to")
+    sweep.add_argument("--jobs", type=int, default=-1, help="processes (default: all cores)")
+    text = "what the calibrated presets predict, beside what was measured"
+    add("validate", commands.validate, text, options[1])
+
+
+def add_pictures(add: Add, *options: argparse.ArgumentParser) -> None:
+    line = add("timeline", commands.timeline, "draw or export the first rounds", options[0])
+    line.add_argument("methods", nargs="*", metavar="method", help="default: sd ssd")
+    line.add_argument("--rounds", type=int, default=6, help="rounds drawn (default: 6)")
+    line.add_argument("--seed", type=int, default=0)
+    line.add_argument("--trace", type=Path, help="Chrome trace (.json), for Perfetto")
+    text = "tokens/s/user against tokens/s/device over batch sizes"
+    frontier = add("frontier", commands.frontier, text, *options)
+    frontier.add_argument("--batches", type=int, nargs="+", default=[1, 2, 4, 8, 16])
+    frontier.add_argument("--jobs", type=int, default=-1, help="processes (default: all cores)")
+    text = "speed over batch sizes with a slow accurate and a fast backup, and b* (Thm 17)"
+    fallback = add("fallback", commands.fallback, text)
+    for name, value, meaning in FALLBACK:
+        fallback.add_argument(name, type=float, default=value, help=f"{meaning} (default {value})")
+    for made in (line, frontier, fallback):
+        made.add_argument("--out", type=Path, help="picture (.png or .svg)")
+
+
+def add_serve(add: Add, scenario: argparse.ArgumentParser) -> None:
+    text = "requests arrive, join a batch between rounds, and leave at their last token"
+    serve = add("serve", commands.serve, text, scenario)
+    serve.add_argument("methods", nargs="*", metavar="method", help="default: ar sd ssd")
+    serve.add_argument("--arrivals-per-s", type=float, help="random arrivals (Poisson)")
+    serve.add_argument("--concurrency", type=int, help="instead: a fixed number in the system")
+    serve.add_argument("--requests", type=int, default=400, help="requests served (default 400)")
+    serve.add_argument("--tokens", type=int, default=64, help="new tokens, mean (default 64)")
+    serve.add_argument("--lengths", choices=LENGTHS, default="fixed", help="law of new tokens")
+    serve.add_argument("--prompt", type=int, default=0, help="tokens of a prompt, for KV room")
+    serve.add_argument("--kv-positions", type=int, help="room of the KV cache (default: no limit)")
+    serve.add_argument("--replications", type=int, default=5, help="seeds (default 5)")
+    serve.add_argument("--seed", type=int, default=0, help="the first of them (default 0)")
+
+
+FALLBACK = (
+    ("--hit", 0.9, "hit rate"),
+    ("--tokens", 4.0, "tokens of a round after a hit or the accurate backup"),
+    ("--tokens-fast", 1.0, "tokens of a round after the fast backup"),
+    ("--t-p", 1.0, "time to fill the cache, in verifications"),
+    ("--t-b", 0.3, "time of the accurate backup, in verifications"),
+)
+
+
+def scenario_options() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(add_help=False)
+    options.add_argument("--preset", choices=PRESETS, help="scenario to start from (default: toy)")
+    options.add_argument("--config", type=Path, help="TOML file with the keys below")
+    options.add_argument("--set", action="append", default=[], metavar="TABLE.KEY=VALUE",
+                         help="one key, as in the file; may be repeated")  # fmt: skip
+    return options
+
+
+def run_options() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(add_help=False)
+    options.add_argument("--rounds", type=int, default=None, help="rounds of each run")
+    options.add_argument("--seed", type=int, default=0, help="one seed, one result (default: 0)")
+    return options
+
+
+def output_options() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(add_help=False)
+    options.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    options.add_argument("--csv", type=Path, help="also write the table as CSV")
+    options.add_argument("--width", type=int, help="width of tables (default: the terminal's)")
+    return options
+
+
+def key_help() -> str:
+    lines = ["keys of --config and --set (a preset gives all that are not set):"]
+    lines += [f"  {name:32}{meaning}" for name, meaning in TOP.items()]
+    shown: set[int] = set()
+    for name, keys in KEYS.items():
+        if id(keys) in shown:
+            lines.append(f"  {name + '.*':32}as above")
+            continue
+        shown.add(id(keys))
+        lines += [f"  {name + '.' + key:32}{meaning}" for key, meaning in keys.items()]
+    return "\n".join(lines)
+
+
+KEY_HELP = key_help()

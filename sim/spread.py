@@ -1,0 +1,21 @@
+"""Independent calls on all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+import joblib  # type: ignore[import-untyped]
+
+T = TypeVar("T")
+
+
+def spread(call: Callable[..., T], arguments: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[T]:
+    """`call(*a)` for each a, in order, each result as soon as it and those before are there.
+
+    The back end is joblib's: `with joblib.parallel_config(backend="dask")` around the caller sends
+    the calls to a cluster.
+    """
+    tasks = (joblib.delayed(call)(*a) for a in arguments)
+    results: Iterator[T] = joblib.Parallel(n_jobs=jobs, return_as="generator")(tasks)
+    return results

@@ -1,0 +1,224 @@
+"""Pictures, traces and the command line."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from matplotlib.colors import to_rgb
+from sim_script import ScriptedCosts, ScriptedRounds
+
+import sim
+from sim import draw
+from sim.cli import main, parser
+from sim.clock import Limit
+from sim.config import KEYS, scenario_of
+from sim.presets import toy
+from sim.recorder import Interval
+from sim.serving import READINGS
+from sim.simulate import simulate
+from sim.trace import chrome_trace
+
+
+def log(method="ssd", hits=(True, False)):
+    costs = ScriptedCosts(back=1, there=1)
+    return simulate(method, ScriptedRounds(hits), costs, Limit(rounds=len(hits)), None, True).log
+
+
+def test_a_trace_has_exactly_these_events():
+    intervals = [
+        Interval("target", "verify", 1000, 3500, 5), Interval("target", "idle", 3500, 4000),
+        Interval("path", "miss", 3500, 4000),
+    ]  # fmt: skip
+    trace = chrome_trace({"ssd": intervals})
+    assert [e for e in trace["traceEvents"] if e["ph"] == "X"] == [
+        {"name": "verify", "ph": "X", "pid": 1, "tid": 1, "ts": 1.0, "dur": 2.5,
+         "args": {"rows": 5}},
+        {"name": "miss", "ph": "X", "pid": 1, "tid": 4, "ts": 3.5, "dur": 0.5, "args": {"rows": 0}},
+    ]  # fmt: skip
+    names = [(e["name"], e["tid"], e["args"]["name"]) for e in trace["traceEvents"][:5]]
+    assert names == [
+        ("process_name", 0, "ssd"), ("thread_name", 1, "target"), ("thread_name", 2, "draft"),
+        ("thread_name", 3, "link"), ("thread_name", 4, "path (cause of each instant)"),
+    ]  # fmt: skip
+    json.dumps(trace)
+
+
+def test_a_time_line_has_a_lane_for_each_device_and_a_bar_for_each_interval():
+    logs = {"sd": log("sd"), "ssd": log()}
+    figure = draw.time_line(logs, "title")
+    (ax,) = figure.axes
+    assert [label.get_text() for label in ax.get_yticklabels()] == [
+        "SD target", "SSD target", "SSD draft", "SSD link",
+    ]  # fmt: skip
+    bars = sum(len(collection.get_paths()) for collection in ax.collections)
+    drawn = [x for x in (*logs["sd"], *logs["ssd"]) if x.kind in draw.LOOKS and x.lane != "path"]
+    assert bars == len(drawn)
+
+
+def test_every_kind_of_work_can_be_told_apart_without_colour():
+    """Equal hatches differ in brightness by at least .1."""
+
+    def grey(colour):
+        r, g, b = to_rgb(colour)
+        return 0.299 * r + 0.587 * g + 0.114 * b
+
+    kinds = ["verify", "draft", "glue", "tree", "backup", "prefill", "speculation", "outcome"]
+    looks = {kind: draw.LOOKS[kind][:2] for kind in kinds}
+    for a in kinds:
+        for b in kinds:
+            if a < b and looks[a][1] == looks[b][1]:
+                assert abs(grey(looks[a][0]) - grey(looks[b][0])) > 0.1, (a, b)
+
+
+def test_a_time_line_of_too_much_is_refused():
+    with pytest.raises(ValueError, match="expected 1 to 400 intervals, got 700"):
+        draw.time_line({"ssd": log(hits=[True] * 100)})
+
+
+# The command line.
+
+
+def output(capsys, *arguments):
+    assert main(arguments) == 0
+    return capsys.readouterr().out
+
+
+def test_compare_prints_speed_cost_and_the_published_rows(capsys):
+    text = output(capsys, "compare", "--preset", "llama-70b-1b", "--rounds", "300", "--width", "90")
+    for part in ("tokens/s", "x AR", "x SD", "hit rate", "10^9 parameters x rows a token",
+                 "tokens/s/device", "published, paper's table", "published, reproduction",
+                 "54.7", "66.7"):  # fmt: skip
+        assert part in text, part
+    changed = output(capsys, "compare", "--preset", "llama-70b-1b", "--rounds", "200",
+                     "--set", "times.service_ms=0")  # fmt: skip
+    assert "published" not in changed  # measured at other times
+
+
+def test_json_and_csv_hold_the_reports_numbers(capsys, tmp_path):
+    path = tmp_path / "c.csv"
+    text = output(capsys, "compare", "--rounds", "300", "--seed", "5", "--json", "--csv", str(path))
+    data = json.loads(text)
+    report = toy().run("ssd", Limit(rounds=300), 5)
+    assert data["ssd"] == json.loads(json.dumps(report.to_json()))
+    rows = list(csv.reader(path.read_text().splitlines()))
+    assert rows[0] == ["1 sequence(s)", "AR", "SD", "SSD"]
+    assert rows[1] == ["tokens/s", "100 (± 0)", *(str(toy().run(m, Limit(rounds=300), 5)
+                       .tokens_per_s) for m in ("sd", "ssd"))]  # fmt: skip
+
+
+def test_run_takes_a_file(capsys, tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text("[method]\nlookahead = 2\n")
+    data = json.loads(
+        output(capsys, "run", "sd", "--config", str(path), "--rounds", "200", "--json")
+    )
+    expected = scenario_of({"method": {"lookahead": 2}}).run("sd", Limit(rounds=200))
+    assert data["sd"]["tokens"] == expected.tokens
+    assert set(data) == {"sd", "published"}
+
+
+def test_pictures_and_traces_are_written(capsys, tmp_path):
+    png, svg, trace = (tmp_path / name for name in ("a.png", "a.svg", "a.json"))
+    output(capsys, "timeline", "--rounds", "3", "--out", str(png), "--trace", str(trace))
+    assert png.read_bytes().startswith(b"\x89PNG")
+    assert {e["args"]["name"] for e in json.loads(trace.read_text())["traceEvents"]
+            if e["name"] == "process_name"} == {"sd", "ssd"}  # fmt: skip
+    front = ["frontier", "--batches", "1", "2", "--rounds", "150", "--jobs", "1"]
+    for command in (["compare", "--rounds", "200"], ["fallback"], ["timeline", "ssd"], front):
+        output(capsys, *command, "--out", str(svg))
+        assert svg.read_text().startswith("<?xml")
+        svg.unlink()
+
+
+def test_whatif_sweep_and_validate_print_tables(capsys, tmp_path):
+    text = output(capsys, "whatif", "--rounds", "200", "--width", "90")
+    assert "free hand-shake and service" in text
+    text = output(capsys, "sweep", "--over", "method.lookahead=1,2", "--rounds", "200",
+                  "--file", str(tmp_path / "s.csv"), "--jobs", "1", "--width", "100")  # fmt: skip
+    assert "lookahead" in text
+    assert len((tmp_path / "s.csv").read_text().splitlines()) == 7
+    text = output(capsys, "validate", "--rounds", "200", "--width", "160")
+    assert "SD K=6" in text
+    assert "rows predicted" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compare", "--rounds", "0"], "rounds: expected an integer >= 1, got 0"),
+        (["compare", "--set", "method.lookahed=3"], "did you mean 'lookahead'?"),
+        (["run", "ssd", "--set", "method.lookahead=0"], "at least 1 for SSD (K = 0 is AR), got 0"),
+        (["timeline", "--out", "x.bmp"], "expected a name ending in .png or .svg, got 'x.bmp'"),
+        (["timeline", "warp"], "method: expected one of ar, sd, ssd, got 'warp'"),
+        (["run", "sd", "--config", "/no/such/file"], "No such file"),
+        (["run", "ssd", "--replay", "r", "--set", "text.after_hit=0.9", "--set",
+          "text.after_miss=0.9"], "--replay: expected no [text] beside it"),
+        (["run", "ssd", "--replay", "r", "--rounds", "3"], "a recording is replayed whole, got 3"),
+    ],
+)  # fmt: skip
+def test_a_refusal_is_one_line_and_exit_status_2(capsys, arguments, message):
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("ssd-sim: ")
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def test_help_says_what_each_key_means():
+    code = "from sim.cli import main; main(['compare', '--help'])"
+    text = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
+    for table, keys in KEYS.items():
+        assert f"{table}." in text
+        assert all(meaning in text for meaning in keys.values())
+
+
+def readme_commands():
+    lines = (Path(sim.__file__).parent / "README.md").read_text().splitlines()
+    return [
+        shlex.split(line, comments=True)[3:] for line in lines if line.startswith("python -m sim ")
+    ]
+
+
+def test_the_readme_shows_every_command_and_all_can_be_parsed():
+    commands = readme_commands()
+    for arguments in commands:
+        parser().parse_args(arguments)
+    assert {arguments[0] for arguments in commands} == {
+        "run", "compare", "whatif", "sweep", "timeline", "frontier", "fallback", "validate",
+        "serve",
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arguments", readme_commands(), ids=lambda a: a[0])
+def test_the_readmes_commands_run(capsys, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    few = {"serve": ["--requests", "40"], "fallback": [], "timeline": []}
+    assert output(capsys, *arguments, *few.get(arguments[0], ["--rounds", "150"]))
+
+
+def test_serve_prints_each_reading_with_its_interval(capsys):
+    text = output(capsys, "serve", "ar", "ssd", "--concurrency", "3", "--requests", "12",
+                  "--tokens", "8", "--replications", "3", "--width", "90",
+                  "--set", "method.batch=2")  # fmt: skip
+    for reading in READINGS:
+        assert reading in text
+    assert "200 (± 0)" in text  # AR, two at once
+    assert main(["serve", "--concurrency", "3", "--replications", "1"]) == 2
+    assert "replications: expected an integer >= 2, got 1" in capsys.readouterr().err
+
+
+def test_an_interruption_is_one_line_too(capsys, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sim.commands.sweeps.sweep", stop)
+    assert main(["sweep", "--over", "method.lookahead=1", "--file", "s.csv"]) == 130
+    assert "a sweep goes on where it was" in capsys.readouterr().err

@@ -1,0 +1,149 @@
+"""Sweeps: tidy, resumable, and spread without a change of numbers."""
+
+from __future__ import annotations
+
+import doctest
+
+import joblib
+import pytest
+
+import sim.sweep
+from sim.clock import Limit
+from sim.frontier import Point, best, candidates, fallback, frontier, sd_at_ssd_speed
+from sim.intervals import Rate
+from sim.presets import llama, toy
+from sim.sweep import axes_of, point, sweep
+
+AXES = {"method.lookahead": ["1", "3"], "method.fan_out": ["1", "4"]}
+
+
+def run(path, **more):
+    settings = {"rounds": 200, "seed": 3, "jobs": 1} | more
+    return sweep({"preset": "toy"}, AXES, path, **settings)
+
+
+def test_example_in_the_docstring():
+    assert doctest.testmod(sim.sweep).attempted == 1
+    assert doctest.testmod(sim.sweep).failed == 0
+
+
+def test_a_sweep_is_the_grid_and_its_file(tmp_path):
+    path = tmp_path / "s.csv"
+    rows = run(path)
+    assert [(r["method.lookahead"], r["method.fan_out"], r["method"]) for r in rows] == [
+        (k, f, m) for k in "13" for f in "14" for m in ("ar", "sd", "ssd")
+    ]
+    assert rows[:3] == point({"preset": "toy"}, {"method.lookahead": "1", "method.fan_out": "1"},
+                             200, 3)  # fmt: skip
+    lines = path.read_text().splitlines()
+    assert len(lines) == 1 + 12
+    assert lines[0].startswith("method.lookahead,method.fan_out,rounds,seed,method,tokens_per_s,")
+
+
+def test_an_interrupted_sweep_goes_on_and_loses_nothing(tmp_path, monkeypatch):
+    whole, path = run(tmp_path / "whole.csv"), tmp_path / "s.csv"
+
+    class Stop(Exception):
+        pass
+
+    def stop(done, of):
+        if done == 2:
+            raise Stop
+
+    with pytest.raises(Stop):
+        run(path, progress=stop)
+    assert len(path.read_text().splitlines()) == 1 + 6
+    path.write_text(path.read_text() + "3,1,200,3,ar,1")  # and a line was cut in its middle
+    computed = []
+    monkeypatch.setattr(sim.sweep, "point", lambda *a: computed.append(a[1]) or point(*a))
+    assert run(path) == whole
+    assert computed == [{"method.lookahead": "3", "method.fan_out": f} for f in "14"]
+    assert path.read_text() == (tmp_path / "whole.csv").read_text()
+    assert run(path) == whole
+    assert len(computed) == 2
+
+
+def test_other_rounds_or_seeds_are_other_points(tmp_path):
+    path = tmp_path / "s.csv"
+    first = run(path)
+    assert run(path, seed=4) != first
+    assert run(path) == first
+    assert len(path.read_text().splitlines()) == 1 + 24
+
+
+def test_a_file_of_another_sweep_is_refused(tmp_path):
+    (tmp_path / "s.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match=r"s\.csv: expected the columns .* got \['a', 'b'\]"):
+        run(tmp_path / "s.csv")
+
+
+@pytest.mark.parametrize("axis", ["method.lookahead", "method.fan_out"])
+def test_sweeping_k_or_f_under_measured_rates_is_refused_before_anything_runs(tmp_path, axis):
+    path = tmp_path / "s.csv"
+    with pytest.raises(ValueError, match="say nothing about"):
+        sweep({"preset": "llama-70b-1b"}, {axis: ["7", "2"]}, path, 200, jobs=1)
+    assert not path.exists()
+
+
+def test_axes_from_the_command_line():
+    assert axes_of(["a.b=1,2", "c.d=[1,2];[3,4]"]) == {
+        "a.b": ["1", "2"], "c.d": ["[1,2]", "[3,4]"],
+    }  # fmt: skip
+    with pytest.raises(ValueError, match=r"--over: expected table\.key=value,value"):
+        axes_of(["method.lookahead"])
+
+
+@pytest.mark.slow
+def test_processes_and_a_dask_cluster_give_the_same_rows(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    one = run(tmp_path / "one.csv")
+    assert run(tmp_path / "two.csv", jobs=2) == one
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config(backend="dask"),
+    ):
+        assert run(tmp_path / "dask.csv", jobs=-1) == one
+
+
+def test_the_frontier_takes_each_method_at_its_best():
+    points = frontier(toy(), [1, 4], rounds=200, jobs=1)
+    assert [(p.method, p.batch) for p in points] == [
+        (m, b) for m in ("ar", "sd", "ssd") for b in (1, 4)
+    ]
+    for p in points:
+        options = candidates(toy(), p.method)
+        assert p.setting in options
+        report = options[p.setting].with_(batch=p.batch).run(p.method, limit(200), 0)
+        assert p.per_user.value == pytest.approx(report.tokens_per_s.value / p.batch)
+        assert p.per_device == pytest.approx(report.tokens_per_s.value / report.device_weight)
+    chosen = best(toy(), "sd", 1, 200, 0)
+    rates = [
+        s.run("sd", limit(200), 1).tokens_per_s.value for s in candidates(toy(), "sd").values()
+    ]
+    names = list(candidates(toy(), "sd"))
+    assert chosen.setting == names[rates.index(max(rates))]
+
+
+def limit(rounds):
+    return Limit(rounds=rounds)
+
+
+def test_measured_hit_rates_leave_ssd_no_choice():
+    assert list(candidates(llama(), "ssd")) == ["K=7 as measured"]
+    assert list(candidates(llama(), "sd")) == [f"K={k}" for k in range(1, 8)]
+
+
+def test_sd_at_ssd_speed_is_read_off_straight_lines():
+    def at(method, user, device):
+        return Point(method, 1, "", Rate(user, None, 1), device)
+
+    points = [at("sd", 10, 100), at("sd", 20, 60), at("ssd", 15, 70), at("ssd", 25, 50)]
+    assert [value for _, value in sd_at_ssd_speed(points)] == [80, None]
+
+
+def test_the_fallback_curves_cross_at_b_star():
+    result = fallback(0.9, 4.0, 1.0, 1.0, 0.3)
+    assert result.critical == pytest.approx(2.99, abs=0.005)
+    ahead = [n > f for n, f in zip(result.neural, result.fast, strict=True)]
+    assert ahead == [True, True] + [False] * 14
