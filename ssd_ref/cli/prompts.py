@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +69,13 @@ def find_prompt(given: tuple[str, str] | None, tokenizer: Tokenizer) -> Prompt:
 
 def held_out() -> Prompt:
     """The beginning of a paragraph of Python's documentation that the pair was not trained on."""
-    from ssd_ref.pair.corpus import held_out_prompts
+    from ssd_ref.pair.corpus import held_out_corpus
+    from ssd_ref.pair.loading import read_card
 
-    return Prompt(held_out_prompts()[HELD_OUT], "held-out text")
+    corpus = held_out_corpus()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        corpus.compare_held_out(read_card()["corpus"]["held_out_sha256"])
+    for warning in caught:
+        print(f"ssd-ref: note: {warning.message}", file=sys.stderr)
+    return Prompt(corpus.prompts()[HELD_OUT], "held-out text")

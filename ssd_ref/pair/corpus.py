@@ -208,9 +208,14 @@ def assemble(help_topics: dict[str, str], further: Iterator[str]) -> Corpus:
     return Corpus(tuple(d for d in training if d), held_out)
 
 
+def held_out_corpus() -> Corpus:
+    """The help topics alone, without parsing the library: enough for held-out text and prompts."""
+    return assemble(topics, iter(()))
+
+
 def held_out_prompts(count: int = 64, size: int = 64) -> list[list[int]]:
-    """`Corpus.prompts` at once: the held-out text alone, without parsing the library."""
-    return assemble(topics, iter(())).prompts(count, size)
+    """`Corpus.prompts` of the held-out text."""
+    return held_out_corpus().prompts(count, size)
 
 
 @cache

@@ -125,7 +125,7 @@ def check_device(name: str) -> torch.device:
             raise RuntimeError("a meta tensor holds no numbers")
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError, NotImplementedError, ImportError) as error:
-        reason = str(error).splitlines()[0]
+        reason = str(error).splitlines()[0][:160]
         raise ValueError(
             f"device: expected one of {', '.join(usable)}, got {name!r} ({reason})"
         ) from error

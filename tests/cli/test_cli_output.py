@@ -1,5 +1,6 @@
 """What a reader sees: the screen of `compare`, the stream of `generate`, colours, the tour."""
 
+import importlib
 import os
 import re
 import subprocess
@@ -180,3 +181,10 @@ def test_the_tour_is_four_lines_that_name_commands(capsys):
     assert tour.count("\n") == 4
     assert all(line.startswith("ssd-ref ") for line in tour.splitlines())
     assert max(map(len, tour.splitlines())) <= 100
+
+
+def test_another_pythons_held_out_text_is_noted_and_used(capsys, monkeypatch):
+    loading = importlib.import_module("ssd_ref.pair.loading")
+    monkeypatch.setattr(loading, "read_card", lambda: {"corpus": {"held_out_sha256": "0" * 64}})
+    assert main(["generate", "--max-new-tokens", "2"], load=load_tables) == 0
+    assert "ssd-ref: note: " in capsys.readouterr().err
