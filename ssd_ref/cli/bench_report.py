@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ssd_ref.study.timing import RUN
+
 Result = dict[str, Any]
 
 CONDITIONS = {  # key's suffix: threads, temperature
@@ -124,5 +126,9 @@ def steps(by_threads: Result) -> Iterator[str]:
         yield "  target, tokens " + " ".join(f"{n}: {ms:.2f}" for n, ms in blocks.items())
         yield f"  target, 5 tokens over 1: {blocks['5'] / one:.2f}"
         trees = "  ".join(f"{n} branches: {ms:.2f}" for n, ms in times["draft_tree_ms"].items())
-        draft = times["draft_ms"]
+        draft, after = times["draft_ms"], times["draft_after_target_ms"]
         yield f"  draft, 1 token: {draft:.2f}, a target step / {one / draft:.1f};  {trees}"
+        yield (
+            f"  draft, 1 token of {RUN} behind a forward of the target: {after:.2f}, "
+            f"a target step / {one / after:.1f}"
+        )

@@ -108,11 +108,13 @@ def step_times(
     """Median milliseconds of one forward behind `prompt`; the sizes take turns for `seconds`.
 
     target_ms: over 1 to 9 tokens. draft_ms: one token. draft_tree_ms: one step of 2, 4, 8 branches.
-    The draft's are means over RUN steps in a row, as drafting takes them: the first of a run, after
-    the target has had the caches, costs nearly twice the others.
+    The draft's are means over RUN steps in a row that follow others of its own, as the target's
+    follow its own. draft_after_target_ms: the mean over the RUN steps that follow a forward of the
+    target, which has had the processor's caches: what drafting costs where both share a core.
     n: how often each was timed. The first lap, which is slower, counts only if it is the only one.
     """
     steps = {("target", size): block_step(target, prompt, size, clock) for size in BLOCKS}
+    steps["after", 1] = draft_steps(draft, prompt, clock)
     steps["draft", 1] = draft_steps(draft, prompt, clock)
     steps |= {("tree", size): tree_steps(draft, prompt, size, clock) for size in BRANCHES}
     times: dict[tuple[str, int], list[float]] = {key: [] for key in steps}
@@ -124,6 +126,7 @@ def step_times(
     return {
         "target_ms": {str(size): ms["target", size] for size in BLOCKS},
         "draft_ms": ms["draft", 1],
+        "draft_after_target_ms": ms["after", 1],
         "draft_tree_ms": {str(size): ms["tree", size] for size in BRANCHES},
         "n": max(1, len(times["draft", 1]) - 1),
         "context": len(prompt),

@@ -75,8 +75,8 @@ def first_tokens(pair, prompt, n, decode):
 
 @pytest.mark.slow
 def test_first_tokens_fit_the_targets_law(pair):
-    """SD and SSD, n = 600 each, on the prompt where the fault "drawn at temperature .7, tested at 1"
-    would show most: it is told apart with a chance of at least .99."""
+    """SD and SSD, n = 600 each, on the prompt where the fault "drawn at temperature .7, tested at
+    1" would show most: it is told apart with a chance of at least .99."""
     n = 600
     prompt, p, wrong = max(
         (with_fault(pair, prompt) for prompt in held_out_prompts()), key=distance
@@ -104,7 +104,7 @@ def with_fault(pair, prompt):
 
 
 def distance(found):
-    """Chi-square distance of the faulty law from the right one: what a G-test's power grows with."""
+    """Chi-square distance of the faulty law from the right one: a G-test's power grows with it."""
     _, p, wrong = found
     return ((wrong - p) ** 2 / p).sum()
 

@@ -183,10 +183,11 @@ def test_bare_forwards_cost_what_the_target_costs():
 
 def test_single_forwards_take_turns_until_the_time_is_spent():
     target, draft, clock = models()
-    steps = step_times(target, draft, [0, 1], seconds=9 * 10 + 4 * 4 + 1, clock=clock)
+    steps = step_times(target, draft, [0, 1], seconds=9 * 10 + 5 * 4 + 1, clock=clock)
     assert steps == {
         "target_ms": {str(n): 10_000.0 for n in range(1, 10)},
         "draft_ms": 1000.0,
+        "draft_after_target_ms": 1000.0,
         "draft_tree_ms": {"2": 1000.0, "4": 1000.0, "8": 1000.0},
         "n": 1,
         "context": 2,
