@@ -66,7 +66,7 @@ SHAPES = """\
 ## Why these shapes
 
 Step times on one thread (random weights, 200 tokens read, the least of 75 timings), and what they
-predict: PAPER.md's formulas with acceptance .75 and hit rate .85 at temperature 0, .68 and .7 at
+predict: Theorem 7 of the paper with acceptance .75 and hit rate .85 at temperature 0, .68 and .7 at
 temperature 1, each method at its own best lookahead, .4 ms (SD) and .6 ms (SSD) a round of other
 work, a cache of 9 branches. Ratios of a machine like the one that measured; measure yours.
 """

@@ -1,7 +1,7 @@
 """`python -m ssd_ref.pair.shapes`: which shapes of target and draft make decoding fast.
 
 Step times are measured (they do not depend on the weights), acceptance and hit rates are assumed,
-and the speed of SD and SSD follows from PAPER.md's section 3, each at its own best lookahead.
+and the speed of SD and SSD follows from Theorem 7 of the paper, each at its own best lookahead.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch
 
 from ssd_ref.gpt import GPTConfig, GPTSession, TinyGPT
 from ssd_ref.pair.corpus import VOCABULARY
-from ssd_ref.pair.loading import read_card, write_card
+from ssd_ref.pair.loading import by_column, read_card, write_card
 
 Shape = tuple[int, int, int]  # layers, heads, width
 TARGETS: tuple[Shape, ...] = ((16, 4, 128), (20, 4, 128), (12, 4, 160), (6, 6, 192))
@@ -50,6 +50,7 @@ def steps(shape: Shape) -> list[Callable[[], object]]:
     """Forwards over 1 to 9 tokens, then a tree step, by the session that the decoders use."""
     layers, heads, width = shape
     model = TinyGPT(GPTConfig(VOCABULARY, 512, layers, heads, width)).eval()
+    by_column(model)
 
     def block(session: GPTSession, n: int) -> None:
         session.rewind(READ)
