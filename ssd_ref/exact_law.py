@@ -183,7 +183,7 @@ def run(decode: Decode, source: Enumerating, vocabulary: int | None) -> tuple[in
     path, prefix = source.path, source.prefix
     if len(path) < len(prefix):
         raise ReplayError(f"{prefix[len(path)].site} was a decision of this path; now it is not")
-    size = source.vocabulary if vocabulary is None else vocabulary
+    size = source.vocabulary or math.inf if vocabulary is None else vocabulary
     if not all(is_integer(token) and 0 <= token < size for token in tokens):
         raise ReplayError(f"expected integers in [0, {size}), the decoder gave {tokens}")
     return tuple(int(token) for token in tokens)

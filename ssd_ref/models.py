@@ -80,6 +80,8 @@ class ContextModel(ABC):
     start_token = 0
 
     def __init__(self, vocabulary: int, context_limit: int | None = None) -> None:
+        if context_limit is not None:
+            check_count("context_limit", context_limit)
         self.vocabulary, self.context_limit = vocabulary, context_limit
 
     @abstractmethod

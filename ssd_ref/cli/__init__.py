@@ -32,6 +32,9 @@ def main(
     """
     from ssd_ref.cli.errors import CommandError
 
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller: nobody listens
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     try:
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # a terminal without UTF-8 shows ? for a character
@@ -42,6 +45,10 @@ def main(
     except BrokenPipeError:  # the reader has left, as `head` does: nobody to tell
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except SystemExit as exit:  # what rich makes of a broken pipe; argparse's other statuses pass
+        if exit.code == 1:
+            return BROKEN_PIPE
+        raise
     except KeyboardInterrupt:
         return CTRL_C
     except (CommandError, ValueError, OSError) as error:

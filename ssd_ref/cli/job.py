@@ -45,6 +45,12 @@ def open_job(args: argparse.Namespace, load: Load) -> Job:
     check_writable(args.rounds)
     pair = load(args)
     prompt = find_prompt(given, pair.tokenizer)
+    limit = pair.target.context_limit
+    if limit is not None and len(prompt.tokens) > limit:
+        raise CommandError(
+            f"prompt: expected at most {limit} tokens (the target's context limit), "
+            f"got {len(prompt.tokens)}"
+        )
     machine = {name: getattr(args, name) for name in ("device", "draft_device", "dtype")}
     facts = {
         "weights": pair.hash,
@@ -56,10 +62,13 @@ def open_job(args: argparse.Namespace, load: Load) -> Job:
 
 
 def check_writable(path: Path | None) -> None:
-    """Raises CommandError before anything is decoded, rather than after. Loses nothing written."""
+    """Raises CommandError before anything is decoded, rather than after. Leaves no trace."""
     if path is not None:
+        is_new = not path.exists()
         try:
             path.open("a").close()
+            if is_new:
+                path.unlink()
         except OSError as error:
             raise CommandError(
                 f"--rounds: expected a file that can be written, got {path} ({error.strerror})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from typing import Any
 from ssd_ref.cli.errors import CommandError
 from ssd_ref.cli.pairs import Tokenizer
 
+MOST = 1 << 20  # bytes read of a prompt; the pair's context is far smaller
 HELD_OUT = 4  # of the held-out prompts, the first in plain prose; each is 64 bytes long
 
 
@@ -37,7 +39,8 @@ def read_text(argument: str | None, file: Path | None) -> tuple[str, str] | None
         if argument is not None:
             raise CommandError("expected a prompt or --prompt-file, got both")
         try:
-            return as_text(file.read_bytes(), str(file)), str(file)
+            with file.open("rb") as bytes_:
+                return as_text(bytes_.read(MOST), str(file)), str(file)
         except OSError as error:
             raise CommandError(
                 f"--prompt-file: expected a readable file, got {file} ({error.strerror})"
@@ -45,8 +48,10 @@ def read_text(argument: str | None, file: Path | None) -> tuple[str, str] | None
     if argument == "-":
         if sys.stdin is None:
             raise CommandError("expected a prompt on standard input, got none: it is closed")
-        return as_text(sys.stdin.buffer.read(), "standard input"), "standard input"
-    return None if argument is None else (argument, "argument")
+        return as_text(sys.stdin.buffer.read(MOST), "standard input"), "standard input"
+    if argument is None:
+        return None
+    return as_text(os.fsencode(argument), "prompt"), "argument"
 
 
 def as_text(data: bytes, source: str) -> str:

@@ -56,7 +56,13 @@ def read_card(folder: Path = WEIGHTS) -> Card:
     path = folder / "card.json"
     if not path.exists():
         raise WeightsError(f"expected the model card at {path}, found no such file")
-    card: Card = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        card: Card = json.loads(path.read_text(encoding="utf-8"))
+        for role in ROLES:
+            GPTConfig(**card[role]["config"])
+            card[role]["sha256"].encode("ascii")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise WeightsError(f"{path}: expected the model card of a pair: {error!r}") from error
     return card
 
 
@@ -66,9 +72,9 @@ def write_card(card: Card, folder: Path = WEIGHTS) -> None:
 
 
 def pair_hash(card: Card) -> str:
-    """Sixteen hexadecimal digits that change with any byte of either weight file."""
-    digests = "".join(card[role]["sha256"] for role in ROLES)
-    return hashlib.sha256(digests.encode("ascii")).hexdigest()[:16]
+    """Sixteen hexadecimal digits that change with any byte of a weight file, and with a shape."""
+    named = [[card[role]["sha256"], card[role]["config"]] for role in ROLES]
+    return hashlib.sha256(json.dumps(named, sort_keys=True).encode("ascii")).hexdigest()[:16]
 
 
 def load_model(folder: Path, card: Card, role: str) -> TinyGPT:

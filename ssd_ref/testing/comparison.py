@@ -68,6 +68,9 @@ def compare_laws(
     texts = sorted(got.keys() | expected.keys(), key=lambda text: (len(text), text))
     if not texts:
         raise ValueError("compare_laws: expected at least one text, got two empty laws")
+    for p in (*got.values(), *expected.values()):
+        if not 0 <= p <= 1 + tolerance:
+            raise ValueError(f"compare_laws: expected probabilities in [0, 1], got {p}")
     gaps = {text: abs(got.get(text, 0.0) - expected.get(text, 0.0)) for text in texts}
     worst = max(texts, key=lambda text: gaps[text])
     equal = gaps[worst] <= tolerance

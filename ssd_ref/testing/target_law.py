@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ssd_ref.models import Model
+from ssd_ref.models import Model, check_count, check_tokens
 
 OutputLaw = dict[tuple[int, ...], float]
 
@@ -25,6 +25,11 @@ def target_law(
     A text ends behind `eos`, after `max_new_tokens` tokens, or at the target's context limit. The
     law is multiplied out token by token, each row from a session of its own, in plain Python.
     """
+    check_count("max_new_tokens", max_new_tokens)
+    if not 0 <= temperature < math.inf:
+        raise ValueError(f"temperature: expected a finite number >= 0, got {temperature}")
+    if eos is not None:
+        check_tokens([eos], target.vocabulary, "eos")
     start = list(prompt) or [target.start_token]
     law: OutputLaw = {}
     waiting: list[tuple[tuple[int, ...], float]] = [((), 1.0)]

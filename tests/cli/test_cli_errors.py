@@ -151,3 +151,16 @@ def test_a_reader_who_leaves_is_no_error():
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode in (1, 141)  # rich ends a broken pipe by itself, with 1
+
+
+def test_closed_streams_and_bytes_that_are_no_text():
+    """What only a shell can do: standard streams closed, an argument that is not UTF-8."""
+
+    def shell(command):
+        call = f'"{sys.executable}" -m ssd_ref {command}'
+        return subprocess.run(["sh", "-c", call], capture_output=True, text=True)
+
+    assert shell(">&-").returncode == 0
+    done = shell("generate \"$(printf '\\355\\240\\200')\"")
+    assert done.returncode == 2
+    assert "prompt: expected UTF-8 text, got byte 0xed at offset 0" in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import pickle
 import shutil
 import subprocess
@@ -155,3 +156,19 @@ def test_the_shipped_files_fit_and_are_those_of_the_card() -> None:
     assert sum(f.stat().st_size for f in WEIGHTS.glob("*.safetensors")) <= 8_000_000
     assert pair.hash == pair_hash(read_card())
     assert pair.target.vocabulary == pair.draft.vocabulary == pair.tokenizer.vocabulary
+
+
+@pytest.mark.parametrize(
+    "card", ["[]", "{}", "", '{"target": {}}', '{"target": {"config": {"heads": "x"}}}', "\x00"]
+)
+def test_a_damaged_card_is_named(tmp_path: Path, card: str) -> None:
+    (tmp_path / "card.json").write_text(card)
+    with pytest.raises(WeightsError, match=r"card\.json: expected the model card"):
+        load(folder=tmp_path)
+
+
+def test_the_hash_covers_the_shapes() -> None:
+    card = read_card()
+    other = json.loads(json.dumps(card))
+    other["draft"]["config"]["heads"] *= 2
+    assert pair_hash(other) != pair_hash(card)
