@@ -127,7 +127,8 @@ class Enumerating:
                 raise ReplayError(f"{expected.site} was a decision of this path; now {site} comes")
             if not expected.has_law(decision.law):
                 raise ReplayError(
-                    f"{site} had the law {expected.law} on this path; now it has {decision.law}"
+                    f"{site} had the law {expected.law} on this path; now it has {decision.law}: "
+                    "is there another source of chance, or state kept between runs?"
                 )
         self.path.append(decision)
 
@@ -142,6 +143,9 @@ def exact_law(
 ) -> OutputLaw:
     """The probability of every token sequence that `decode(randomness)` can return, float64.
 
+    decode: returns the new tokens, cut to their length, and draws every decision by
+    `randomness.choose(law, Site(randomness.sequence, round, role, index))`, at another site each.
+    It commits every drafted token just before its test, or none at all.
     vocabulary: tokens must lie in [0, vocabulary); None: the size of the largest law drawn from.
     marginalise: leave drafts out of the tree that are never committed; None: if it commits at all.
     Raises ReplayError when the decoder breaks a rule of the enumeration, TooManyLeaves beyond

@@ -21,7 +21,8 @@ BLOCK = 32  # uniforms drawn at once: a round of lookahead 15
 class Site(NamedTuple):
     """Where a draw happens.
 
-    role: "draft" (the index-th drafted token of a round), "accept" (its test), "bonus" (index 0).
+    role: "draft" (the index-th drafted token of a round), "accept" (its test, at the same index: a
+    draw from (a, 1 - a), 0 if it is kept), "bonus" (index 0: what follows the accepted tokens).
     branch: the outcome (accepted, bonus token) a cache entry is prepared for, else None. It tells
     the draws of a round's entries apart but is no part of the address: at most one entry is used.
     """

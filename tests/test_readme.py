@@ -11,12 +11,13 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def test_the_python_examples_run(capsys):
     examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(examples) == 2
+    assert len(examples) == 3
     for example in examples:
         exec(compile(example, "README.md", "exec"), {})
     shown = capsys.readouterr().out
     assert re.search(r"\d+ of \d+ rounds were hits", shown)
     assert "equal within 1e-12" in shown
+    assert "total variation 0.15" in shown
 
 
 def test_its_links_lead_somewhere():

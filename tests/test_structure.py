@@ -66,7 +66,7 @@ def test_the_core_is_about_a_thousand_lines(capsys):
         print(
             f"\ncore: {sum(counts.values())} lines, {code} without docstrings and comments", counts
         )
-    assert sum(counts.values()) <= 1290
+    assert sum(counts.values()) <= 1300
     assert code <= 1000
 
 

@@ -43,6 +43,10 @@ class Comparison:
     def equal(self) -> bool:
         return self.departure is None
 
+    def __bool__(self) -> bool:
+        """So that `assert compare_laws(..)` says what it seems to say."""
+        return self.equal
+
     def __str__(self) -> str:
         if self.departure is None:
             return f"equal within {self.tolerance:g} (total variation {self.total_variation:.1e})"
@@ -64,7 +68,13 @@ class Comparison:
 def compare_laws(
     got: Mapping[Tokens, float], expected: Mapping[Tokens, float], tolerance: float = 1e-12
 ) -> Comparison:
-    """Compare two laws over texts; they are equal if no probability differs by over `tolerance`."""
+    """Compare two laws over texts; they are equal if no probability differs by over `tolerance`.
+
+    The result is true if they are equal, prints as a small table, and has `total_variation`, the
+    text that differs most (`worst`, `got`, `expected`), and `departure`: the first position, from
+    1, at which the next token has another law, after the first such prefix (shortest, then lowest
+    tokens; another may differ more). Raises ValueError on what is no probability.
+    """
     texts = sorted(got.keys() | expected.keys(), key=lambda text: (len(text), text))
     if not texts:
         raise ValueError("compare_laws: expected at least one text, got two empty laws")
