@@ -18,9 +18,14 @@ from sim.simulate import METHODS
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns the exit status: 0; 2 after a refusal, its reason on standard error; 130 after ^C."""
-    args = parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    args = parser().parse_args(given or ["--help"])
     try:
         args.command(args, Console(width=args.width))
+    except ModuleNotFoundError as error:
+        extra = "pictures need matplotlib: install the extra [plots]"
+        print(f"ssd-sim: {extra if error.name == 'matplotlib' else error}", file=sys.stderr)
+        return 2
     except (ValueError, OSError) as error:
         print(f"ssd-sim: {error}", file=sys.stderr)
         return 2

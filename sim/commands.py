@@ -137,10 +137,10 @@ def timeline(args: Namespace, console: Console) -> None:
         need_choice("method", method, METHODS)
     scenario, limit = config.scenario_of(data), Limit(rounds=args.rounds)
     logs = {m: scenario.run(m, limit, args.seed, keep_log=True).log or [] for m in methods}
-    if args.out:
-        save(draw.time_line(logs, title(data)), args.out)
     if args.trace:
         args.trace.write_text(json.dumps(chrome_trace(logs)))
+    if args.out:
+        save(draw.time_line(logs, title(data)), args.out)
     lines = [
         [m.upper(), x.lane, x.kind, f"{x.begin_ns / 1e6:.3f}", f"{x.end_ns / 1e6:.3f}", str(x.rows)]
         for m, log in logs.items() for x in log

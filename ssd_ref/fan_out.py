@@ -18,7 +18,7 @@ from ssd_ref.rounds import Outcome
 def check_fan_out(name: str, fan_out: Sequence[int], lookahead: int) -> tuple[int, ...]:
     """The list as a tuple; ValueError unless it holds lookahead + 1 integers >= 0."""
     if np.shape(fan_out) != (lookahead + 1,):
-        got = f"{len(fan_out)}: {list(fan_out)}" if np.ndim(fan_out) else repr(fan_out)
+        got = f"{len(fan_out)}: {list(fan_out)}" if np.ndim(fan_out) else f"{fan_out!r}, no list"
         raise ValueError(f"{name}: expected lookahead + 1 = {lookahead + 1} numbers, got {got}")
     for k, width in enumerate(fan_out):
         check_count(f"{name}[{k}]", width)
