@@ -50,8 +50,9 @@ class Decision(NamedTuple):
 
     def has_law(self, law: tuple[float, ...]) -> bool:
         """Up to a block's arithmetic: its width may depend on draws that are not committed."""
-        alike = len(law) == len(self.law) and np.allclose(law, self.law, rtol=0, atol=1e-9)
-        return law == self.law or bool(alike)
+        if law == self.law:
+            return True
+        return len(law) == len(self.law) and np.allclose(law, self.law, rtol=0, atol=1e-9)
 
 
 class Enumerating:
@@ -103,15 +104,20 @@ class Enumerating:
             raise ReplayError(f"{MAX_DRAWS} draws in one run, the last at {site}: does it end?")
         if not (min(law) >= 0 and abs(sum(law) - 1) < 1e-12):
             raise ReplayError(f"{site}: expected a law, summing to 1 within 1e-12, got {law}")
+        if site.role == "accept" and self.marginalise:
+            self._check_tested(site)
+        self.drawn.add(site)
+        self.vocabulary = max(self.vocabulary, len(law))
+
+    def _check_tested(self, site: Site) -> None:
+        """The draw that is tested here must not be waiting to be committed."""
         tested = site._replace(role="draft").address
         waiting = any(other.address == tested for other in self.uncommitted)
-        if site.role == "accept" and self.marginalise and waiting and tested not in self.addresses:
+        if waiting and tested not in self.addresses:
             raise ReplayError(
                 f"{site} tests a token whose draw was not committed: call randomness.commit with "
                 "the site of the draw before the test, or commit nowhere"
             )
-        self.drawn.add(site)
-        self.vocabulary = max(self.vocabulary, len(law))
 
     def _occupy(self, site: Site) -> None:
         """At most one draw at each address may matter: branches of a round share theirs."""
