@@ -1,5 +1,6 @@
 """Settings of every test: one thread, and properties without a deadline that fail reproducibly."""
 
+import pytest
 import torch
 from hypothesis import settings
 
@@ -7,6 +8,18 @@ import profiles
 
 torch.set_num_threads(1)
 settings.load_profile(profiles.PROFILE)
+
+
+def pytest_sessionfinish(session):
+    """A worker process hands its counts to the one that prints them."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["sizes"] = [[*size, n] for size, n in profiles.SIZES.items()]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    for *size, n in getattr(node, "workeroutput", {}).get("sizes", []):
+        profiles.SIZES[tuple(size)] += n
 
 
 def pytest_terminal_summary(terminalreporter):
