@@ -33,7 +33,6 @@ TEST = """        rejected = randomness.choose((keep, 1 - keep), Site(sequence, 
 """
 ALL_ACCEPTED = """randomness.choose(law_after(n), Site"""
 DRAWN = "chain.tokens.append(self.randomness.choose(chain.rows[-1], site))"
-TREE_DRAW = "self.randomness.choose_rows(np.array([e.rows[-1] for e in drawn]), sites)"
 LOOKUP = """        if outcome in self.cache:
             self.widths, entry = self.fan_out, self.cache[outcome]
 """

@@ -6,7 +6,7 @@ from hypothesis import given
 from profiles import MOST_LEAVES, covered
 from ssd_ref import TableModel, autoregressive, exact_law, speculative, ssd
 from ssd_ref.testing import compare_laws, target_law
-from ssd_ref.testing.strategies import Case, cases
+from ssd_ref.testing.strategies import Case, cases, most_leaves
 
 DECODERS = {
     "AR": lambda case, r: autoregressive(case.target, case.prompt, randomness=r, **case.ar()),
@@ -51,14 +51,16 @@ def corner(V, K, N, zeros=False, **cache):
     return Case(TableModel(table), TableModel(draft), [1], N, K, cache={**settings, **cache})
 
 
-@pytest.mark.parametrize("V", [2, 3, 4])
-@pytest.mark.parametrize("K", [0, 1, 2, 3])
-@pytest.mark.parametrize("N", [0, 1, 2, 3])
+SIZES = [(V, K, N) for V in (2, 3, 4) for K in range(4) for N in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("V", "K", "N"),
+    [pytest.param(*s, marks=[pytest.mark.slow] if most_leaves(*s) > 300 else []) for s in SIZES],
+)
 def test_every_size_with_full_support_and_with_zeros(V, K, N):
     for zeros in (False, True):
-        case = corner(V, K, N, zeros)
-        if N < 3 or V < 4:
-            check(case)
+        check(corner(V, K, N, zeros))
 
 
 @pytest.mark.slow
