@@ -45,8 +45,8 @@ class Decision(NamedTuple):
 
     def others(self) -> list[Decision]:
         """The same decision with each other choice of positive probability."""
-        site, law, choice = self
-        return [Decision(site, law, c) for c, p in enumerate(law) if p > 0 and c != choice]
+        possible = [choice for choice, p in enumerate(self.law) if p > 0]
+        return [self._replace(choice=other) for other in possible if other != self.choice]
 
     def has_law(self, law: tuple[float, ...]) -> bool:
         """Up to a block's arithmetic: its width may depend on draws that are not committed."""
@@ -58,8 +58,8 @@ class Decision(NamedTuple):
 class Enumerating:
     """The random source of one run: replays `prefix`, then takes first choices, and keeps the path.
 
-    A draft counts when it is committed, and every other draw at once; without `marginalise`, drafts
-    count at once too. default: which of the possible tokens a draw gets that is not forced.
+    A draft counts when it is committed, every other draw at once; without `marginalise` drafts do
+    too. default: which possible token a draw gets that is not forced.
     """
 
     sequence = 0
@@ -111,7 +111,7 @@ class Enumerating:
 
     def _check_tested(self, site: Site) -> None:
         """The draw that is tested here must not be waiting to be committed."""
-        tested = site._replace(role="draft").address
+        tested = (site.sequence, site.round, "draft", site.index)
         waiting = any(other.address == tested for other in self.uncommitted)
         if waiting and tested not in self.addresses:
             raise ReplayError(

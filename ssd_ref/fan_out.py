@@ -5,14 +5,17 @@ A fan-out list (F_0, .., F_K) asks for F_k bonus tokens at "k drafts accepted".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ssd_ref.laws import ranking
 from ssd_ref.models import Row, check_count
-from ssd_ref.rounds import Outcome
+from ssd_ref.rounds import Outcome, Speculation
+
+# Guesses from what the draft alone knows: its raw rows after d_1..d_k, and its own speculation.
+Predictor = Callable[[Sequence[Row], Speculation], Sequence[Outcome]]
 
 
 def check_fan_out(name: str, fan_out: Sequence[int], lookahead: int) -> tuple[int, ...]:

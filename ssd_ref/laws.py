@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ssd_ref.models import Row, Rows, check_count, is_real
 
@@ -79,6 +79,14 @@ def usable(row: Row, logits: Row, whose: str, length: int) -> Row:
     raise LogitsError(
         f"{whose}'s logits after {length} tokens: expected finite numbers or -inf, got {got}"
     )
+
+
+def check_law(row: ArrayLike, vocabulary: int, whose: str) -> Row:
+    """`row` with its sum made 1; ValueError unless it is a law over the vocabulary (to 1e-9)."""
+    law = np.array(row, dtype=np.float64)
+    if law.shape != (vocabulary,) or not (law >= 0).all() or abs(law.sum() - 1) > 1e-9:
+        raise ValueError(f"{whose}: expected a law of {vocabulary} tokens, got {row!r}")
+    return np.asarray(law / law.sum())
 
 
 def ranking(logits: Row) -> NDArray[np.intp]:

@@ -17,8 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 Row = NDArray[np.float64]  # (V,): logits or a law over the vocabulary; its name says which
 Rows = NDArray[np.float64]  # (n, V)
 
-INTEGERS = (int, np.integer)
-
 
 class Branches(Protocol):
     """Continuations of one session, each from its own length; they last until the session moves
@@ -107,11 +105,12 @@ class ContextSession:
     def extend(self, tokens: Sequence[int]) -> Rows:
         check_tokens(tokens, self.model.vocabulary)
         check_room(self.length, len(tokens), self.model.context_limit)
-        rows = []
-        for token in tokens:
-            self.tokens.append(int(token))
-            rows.append(self.model.logits_after(self.tokens))
+        rows = [self.read(token) for token in tokens]
         return np.array(rows, dtype=np.float64).reshape(len(rows), self.model.vocabulary)
+
+    def read(self, token: int) -> Row:
+        self.tokens.append(int(token))
+        return self.model.logits_after(self.tokens)
 
     def rewind(self, length: int) -> None:
         check_rewind(length, self.length)
@@ -120,9 +119,8 @@ class ContextSession:
     def branch(self, lengths: Sequence[int]) -> ContextBranches:
         for length in lengths:
             check_rewind(length, self.length)
-        return ContextBranches(
-            self.model, [ContextSession(self.model, self.tokens[:n]) for n in lengths]
-        )
+        sessions = [ContextSession(self.model, self.tokens[:n]) for n in lengths]
+        return ContextBranches(self.model, sessions)
 
 
 class ContextBranches:
@@ -132,7 +130,10 @@ class ContextBranches:
         self.model, self.sessions = model, sessions
 
     def extend(self, which: Sequence[int], tokens: Sequence[int]) -> Rows:
-        rows = [self.sessions[b].extend([t])[0] for b, t in zip(which, tokens, strict=True)]
+        check_tokens(tokens, self.model.vocabulary)
+        sessions = [self.sessions[b] for b in which]
+        check_room(max((s.length for s in sessions), default=-1), 1, self.model.context_limit)
+        rows = [session.read(t) for session, t in zip(sessions, tokens, strict=True)]
         return np.array(rows, dtype=np.float64).reshape(len(rows), self.model.vocabulary)
 
 
@@ -149,8 +150,8 @@ class TableModel(ContextModel):
             raise ValueError(
                 f"TableModel: expected a table of shape (V,)*m + (V,), got {table.shape}"
             )
-        if not ((table >= 0).all() and np.allclose(table.sum(-1), 1, rtol=0, atol=1e-9)):
-            worst = np.abs(table.sum(-1) - 1).max()
+        worst = np.abs(table.sum(-1) - 1).max()
+        if not (table.min() >= 0 and worst <= 1e-9):
             raise ValueError(
                 "TableModel: every row must be a law (no negative entry, sum 1 within 1e-9); "
                 f"got least entry {table.min():g}, and a row whose sum is off by {worst:g}"
@@ -192,7 +193,7 @@ def is_real(value: object) -> bool:
 
 
 def is_integer(value: object) -> bool:
-    return isinstance(value, INTEGERS) and not isinstance(value, bool)
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def check_room(length: int, new: int, context_limit: int | None) -> None:

@@ -89,10 +89,8 @@ class UniformSource:
 
 
 class SeededRandomness(UniformSource):
-    """Uniforms addressed by (seed, sequence, round, role, index), whoever asks and in what order.
-
-    seed and sequence lie in [0, 2**64); else ValueError.
-    """
+    """Uniforms addressed by (seed, sequence, round, role, index), whoever asks and in what order;
+    ValueError unless seed and sequence lie in [0, 2**64)."""
 
     def __init__(self, seed: int, sequence: int = 0) -> None:
         for name, value in (("seed", seed), ("sequence", sequence)):

@@ -155,8 +155,5 @@ def law_of_draft(
     law: Law, temperature: float | None, top_k: int | None, top_p: float | None
 ) -> Law:
     """The draft's law: the target's, where nothing else is given."""
-    return Law(
-        law.temperature if temperature is None else temperature,
-        law.top_k if top_k is None else top_k,
-        law.top_p if top_p is None else top_p,
-    )
+    own = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+    return Law(**vars(law) | {name: value for name, value in own.items() if value is not None})

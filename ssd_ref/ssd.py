@@ -7,13 +7,13 @@ answer is there at once; otherwise a backup drafts it. Kumar, Dao, May (2026), A
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ssd_ref.fan_out import check_fan_out, guess_outcomes
-from ssd_ref.laws import Law, LogitsError, ranking, saguaro, usable
+from ssd_ref.fan_out import Predictor, check_fan_out, guess_outcomes
+from ssd_ref.laws import Law, LogitsError, check_law, ranking, saguaro, usable
 from ssd_ref.models import Model, Row, is_real, read
 from ssd_ref.randomness import Randomness, Site
 from ssd_ref.rounds import Generation, Outcome, Speculation
@@ -22,6 +22,7 @@ from ssd_ref.transcript import OnRound, open_transcript
 from ssd_ref.verification import Verifier
 
 BACKUPS = ("draft", "uniform")
+Backup = Callable[[Sequence[int]], Row]  # text so far, drafts included -> a law of the next token
 
 
 @dataclass(kw_only=True)
@@ -43,7 +44,8 @@ class Speculator(Drafter):
     fan_out: Sequence[int]  # for rounds served from the cache, and the first
     fan_out_miss: Sequence[int] | None = None  # for rounds served by the backup; None: the same
     saguaro_c: float = 1.0
-    backup: str = "draft"
+    backup: str | Backup = "draft"
+    predict: Predictor | None = None  # who chooses the guesses; None: the fan-out lists
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -58,7 +60,7 @@ class Speculator(Drafter):
     def prepare(self) -> None:
         """While the target verifies: fix the guesses (Sec. 4.1), then fill the cache (Sec. 4.2)."""
         self.logits = self.glue()
-        self.guesses = guess_outcomes(self.logits, self.speculation.tokens, self.widths)
+        self.guesses = self.guess()
         entries = self.open_entries()
         while growing := [entry for entry in entries if entry.grows(self.limits.end_token)]:
             self.tree_step(growing)
@@ -72,8 +74,8 @@ class Speculator(Drafter):
             if entry.error is not None:
                 raise entry.error
             return self.finish(entry, "cache")
-        self.widths = self.fan_out if self.fan_out_miss is None else self.fan_out_miss
-        row_after = self.draft_row if self.backup == "draft" else self.uniform_row
+        self.widths = self.fan_out_miss or self.fan_out
+        row_after = self.draft_row if self.backup == "draft" else self.backup_row
         return self.speculate(row_after, "backup")
 
     def glue(self) -> list[Row]:
@@ -89,6 +91,12 @@ class Speculator(Drafter):
         unread = [*self.text, *tokens][self.session.length :]
         logits = read(self.session, unread, self.draft.vocabulary)
         return list(logits[-len(tokens) - 1 :])
+
+    def guess(self) -> list[Outcome]:
+        """The guess set: the largest logits at each k, as many as the list says, or a policy's."""
+        if self.predict is None or not self.logits:
+            return guess_outcomes(self.logits, self.speculation.tokens, self.widths)
+        return list(self.predict(self.logits, self.speculation))
 
     def open_entries(self) -> list[Entry]:
         """An empty entry for each guess after which the text goes on."""
@@ -115,8 +123,8 @@ class Speculator(Drafter):
             except LogitsError as error:
                 entry.error = error
         drawn = [entry for entry in entries if entry.error is None]
-        place = Site(self.randomness.sequence, self.round + 1, "draft", index)
-        sites = [place._replace(branch=entry.outcome) for entry in drawn]
+        place = (self.randomness.sequence, self.round + 1, "draft", index)
+        sites = [Site(*place, branch=entry.outcome) for entry in drawn]
         tokens = self.randomness.choose_rows(np.array([e.rows[-1] for e in drawn]), sites)
         for entry, site, token in zip(drawn, sites, tokens, strict=True):
             entry.sites.append(site)
@@ -126,9 +134,11 @@ class Speculator(Drafter):
         row = super().draft_row(tokens)
         return self.sigma(row, self.logits[-1], self.widths[len(tokens)])
 
-    def uniform_row(self, tokens: list[int]) -> Row:
-        """The backup that costs nothing: every token alike."""
-        return np.full(self.draft.vocabulary, 1 / self.draft.vocabulary)
+    def backup_row(self, tokens: list[int]) -> Row:
+        """A backup that costs next to nothing: every token alike, or a law of the caller's."""
+        if isinstance(self.backup, str):
+            return np.full(self.draft.vocabulary, 1 / self.draft.vocabulary)
+        return check_law(self.backup([*self.text, *tokens]), self.draft.vocabulary, "backup")
 
     def sigma(self, row: Row, logits: Row, width: int) -> Row:
         """Saguaro sampling (Sec. 4.2): less weight on the `width` tokens that will be guessed."""
@@ -144,7 +154,7 @@ def ssd(
     *,
     max_new_tokens: int, lookahead: int,
     fan_out: Sequence[int], fan_out_miss: Sequence[int] | None = None,
-    saguaro_c: float = 1.0, backup: str = "draft",
+    saguaro_c: float = 1.0, backup: str | Backup = "draft", predict: Predictor | None = None,
     temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None,
     draft_temperature: float | None = None,
     draft_top_k: int | None = None, draft_top_p: float | None = None,
@@ -155,9 +165,11 @@ def ssd(
     fan_out: guesses at "k accepted", k = 0..lookahead, for the cache of a round whose speculation
     came from the cache (or is the first); fan_out_miss: after a backup (None: the same list).
     saguaro_c: weight in [0, 1] of the guessed tokens in the draft's law; 1 leaves it alone.
-    backup: who drafts after a miss, "draft" or "uniform". With saguaro_c = 1 and the draft as
-    backup the text is that of `speculative` for the same randomness, up to the arithmetic of a
-    batched forward (exactly, with tables): the cache decides the clock, the seed the text.
+    backup: who drafts after a miss: "draft", "uniform", or a function from the text to a law of the
+    next token. predict: chooses the guesses from the draft's rows and its speculation, instead of
+    the lists, which then serve saguaro_c alone. With saguaro_c = 1 and the draft as backup the
+    text is that of `speculative` for the same randomness, up to the arithmetic of a batched forward
+    (exactly, with tables): the cache decides the clock, the seed the text.
     """
     check_pair(target, draft, lookahead)
     fan_out = check_fan_out("fan_out", fan_out, lookahead)
@@ -165,8 +177,8 @@ def ssd(
         fan_out_miss = check_fan_out("fan_out_miss", fan_out_miss, lookahead)
     if not (is_real(saguaro_c) and 0 <= saguaro_c <= 1):
         raise ValueError(f"saguaro_c: expected a number in [0, 1], got {saguaro_c!r}")
-    if backup not in BACKUPS:
-        raise ValueError(f"backup: expected one of {BACKUPS}, got {backup!r}")
+    if not (callable(backup) or backup in BACKUPS):
+        raise ValueError(f"backup: expected one of {BACKUPS} or a function, got {backup!r}")
     law = Law(temperature, top_k, top_p)
     draft_law = law_of_draft(law, draft_temperature, draft_top_k, draft_top_p)
     transcript = open_transcript(target, prompt, max_new_tokens, eos, on_round)
@@ -175,7 +187,7 @@ def ssd(
     verifier = Verifier(target, transcript, law, randomness)
     speculator = Speculator(
         draft, transcript.prompt, transcript.limits, lookahead, draft_law, randomness,
-        fan_out, fan_out_miss, saguaro_c, backup,
+        fan_out, fan_out_miss, saguaro_c, backup, predict,
     )  # fmt: skip
 
     speculation = speculator.first()

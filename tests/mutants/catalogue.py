@@ -120,7 +120,7 @@ VERIFICATION = [
     mutant(
         "log-probabilities of the row after",
         "verification.py",
-        ("np.log(rows[i][token])", "np.log(rows[max(i - 1, 0)][token] + 1e-300)"),
+        ("math.log(rows[i][token])", "math.log(rows[max(i - 1, 0)][token] + 1e-300)"),
         exact=True,
     ),
 ]
@@ -323,7 +323,7 @@ CACHE = [
         "after a miss the list for hits applies",
         "ssd.py",
         (
-            "self.widths = self.fan_out if self.fan_out_miss is None else self.fan_out_miss",
+            "self.widths = self.fan_out_miss or self.fan_out",
             "self.widths = self.fan_out",
         ),
         exact=True,
