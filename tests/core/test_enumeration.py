@@ -1,5 +1,7 @@
 """`exact_law` itself: leaf counts, and the breaches it must see instead of being blind to them."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -124,3 +126,18 @@ def test_too_many_leaves_says_what_to_shrink():
             ),
             max_leaves=100,
         )
+
+
+def test_a_law_at_the_default_bound_stays_under_2_gib():
+    """A million leaves, by the memory that each of 3,000 adds: nothing but the law may grow."""
+    bound, bytes_a_leaf = 3000, 2 * 2**30 / 1_000_000
+
+    def decode(randomness):
+        return [randomness.choose([0.25] * 4, site("bonus", round=i)) for i in range(1, 12)]
+
+    tracemalloc.start()
+    with pytest.raises(TooManyLeaves):
+        exact_law(decode, max_leaves=bound)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < bound * bytes_a_leaf
