@@ -25,12 +25,14 @@ ENUMERATED = ("law", "replay")  # the checks of the output law
 ROOT = Path(__file__).parents[2]
 RUN = """
 import json, sys
-from tests.mutants.checks import CHECKS, enumerate_all, gpt
+from tests.mutants.checks import CHECKS, enumerate_all, enumerate_batch, gpt
 file = sys.argv[1]
+in_batch = file.startswith("batched/")
 def enumerated():
-    return [[name, failure] for name, failure in enumerate_all().items() if failure]
+    laws = enumerate_batch() if in_batch else enumerate_all()
+    return [[name, failure] for name, failure in laws.items() if failure]
 def others():
-    checks = {"gpt": gpt} if file == "gpt.py" else CHECKS
+    checks = {"gpt": gpt} if file == "gpt.py" else {} if in_batch else CHECKS
     return [[name, failure] for name, check in checks.items() if (failure := check())]
 found = [] if file == "gpt.py" else enumerated()
 if not found:

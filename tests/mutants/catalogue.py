@@ -394,6 +394,31 @@ GPT = [
     ),
 ]
 
+ENTRIES = "        self.cache = {entry.outcome: entry for entry in self.entries}\n"
+SHARED = """        shared = vars(self.draft).setdefault("shared", {})
+        for entry in self.entries:
+            entry.tokens = list(shared.setdefault(entry.outcome, entry).tokens)
+"""
+
+BATCH = [
+    mutant(
+        "key without the sequence id, q recomputed",
+        "batched/actors.py",
+        (ENTRIES, SHARED + ENTRIES),
+    ),
+    mutant(
+        "key without the sequence id",
+        "batched/actors.py",
+        (
+            ENTRIES,
+            '        self.cache = vars(self.draft).setdefault("shared", {})\n'
+            "        for entry in self.entries:\n"
+            "            self.cache.setdefault(entry.outcome, entry)\n",
+        ),
+        exact=True,
+    ),
+]
+
 SURVIVORS = [
     mutant(
         "accept iff the target's own draw agrees, and emit that draw",
@@ -409,4 +434,6 @@ SURVIVORS = [
     ),
 ]
 
-MUTANTS = [*VERIFICATION, *LAWS, *ADDRESSES, *DRAFTING, *ENDS, *CACHE, *SAGUARO, *GPT, *SURVIVORS]
+MUTANTS = [
+    *VERIFICATION, *LAWS, *ADDRESSES, *DRAFTING, *ENDS, *CACHE, *SAGUARO, *GPT, *BATCH, *SURVIVORS,
+]  # fmt: skip

@@ -133,6 +133,31 @@ def enumerate_all() -> dict[str, Failure | None]:
     return found
 
 
+def enumerate_batch() -> dict[str, Failure | None]:
+    """The second of two texts in lock-step, with every draw branched: even target, a draft whose
+    row depends on the last token but one, and entries for the same outcomes in both texts."""
+    from ssd_ref.batched import Numbered, Request, decode
+
+    target = TableModel([0.5, 0.5])
+    draft = TableModel([[[0.8, 0.2], [0.8, 0.2]], [[0.2, 0.8], [0.2, 0.8]]])
+    both = [ssd_ref.Outcome(0, 0), ssd_ref.Outcome(0, 1)]
+
+    def second(randomness: Any) -> Any:
+        return decode(
+            target, draft, [Request([0], 0, 2), Request([1], 1, 2)],
+            randomness=lambda sequence: Numbered(randomness, sequence),
+            method="ssd", lookahead=1, fan_out=[1, 1], predict=lambda rows, speculation: both,
+        )[1].tokens  # fmt: skip
+
+    try:
+        got = ssd_ref.exact_law(second, marginalise=False)
+    except ReplayError:
+        return {"law": None, "replay": Failure("SSD, b=2 2,1,2")}
+    comparison = compare_laws(got, target_law(target, [1], max_new_tokens=2), tolerance=1e-10)
+    failure = Failure("SSD, b=2 2,1,2", comparison.total_variation)
+    return {"law": None if comparison.equal else failure, "replay": None}
+
+
 def long_cases() -> Iterator[tuple[Case, int]]:
     """Sampled texts of 14 tokens over position-dependent tables, with every pair of lists."""
     for seed in range(40):
