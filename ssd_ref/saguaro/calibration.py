@@ -25,7 +25,7 @@ LEAST = 100  # rounds that a fit needs
 MOST = 100  # a weight beyond is no fit's
 
 # The draft taken at its word, and the prior of every fit.
-KEPT = (0.0, 1.0, -1.0, 0.0, 0.0)  # weights of `signs_of`: kept with the chance it was drawn with
+KEPT = (0.0, 1.0, -1.0, 0.0, 0.0)  # weights of `signs_of`: kept with its raw probability
 BONUS = (1.0, 0.0)  # weights of log probability and of "none of the guesses weighed"
 
 
@@ -128,7 +128,7 @@ def fit_kept(seen: Sequence[Observation]) -> tuple[float, ...]:
 
 
 def fit_bonus(seen: Sequence[Observation], width: int) -> tuple[float, ...]:
-    """Where the bonus was among the first `width` guesses, the last alternative for "nowhere"."""
+    """Where the bonus token was among the first `width` guesses, or that it was none of them."""
     if not seen:
         return BONUS
     described = [alternatives(o.features, o.accepted, width) for o in seen]

@@ -1,5 +1,6 @@
 """Integer fan-out against every allocation there is, and against the continuous optimum."""
 
+import doctest
 from itertools import product
 
 import pytest
@@ -12,6 +13,7 @@ from ssd_ref.saguaro import (
     allocate,
     expected_miss,
     geometric,
+    lists,
     measured,
     power_law,
     uniform,
@@ -168,6 +170,11 @@ def test_measured_hits_most_of_what_was_recorded(budget):
 def test_measured_takes_nothing_that_never_hit():
     assert measured([(0, 0), (2, 1)], 100, 2) == (1, 0, 2)
     assert measured([], 10, 2) == (0, 0, 0)
+
+
+def test_the_examples_in_the_docstrings():
+    assert doctest.testmod(lists).attempted == 2
+    assert doctest.testmod(lists).failed == 0
 
 
 def test_budget_zero_and_above_all_outcomes():

@@ -44,6 +44,7 @@ BACKUPS = {
     "look-up": lambda vocabulary: PromptLookup(vocabulary, longest=2),
 }
 CS = (0.0, 0.3, 1.0)
+VOCABULARIES = (2, pytest.param(3, marks=pytest.mark.slow))
 
 
 def random_case(vocabulary, *words):
@@ -76,11 +77,12 @@ def law_of_ssd(
 @pytest.mark.parametrize("c", CS)
 @pytest.mark.parametrize("backup", BACKUPS)
 @pytest.mark.parametrize("name", LISTS)
-def test_lists_have_the_targets_law(name, backup, c):
-    target, draft, law, _ = random_case(3, name, backup, c)
+@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+def test_lists_have_the_targets_law(vocabulary, name, backup, c):
+    target, draft, law, _ = random_case(vocabulary, name, backup, c)
     found = law_of_ssd(
         target, draft, lookahead=K, fan_out=LISTS[name], fan_out_miss=LISTS["uniform"],
-        saguaro_c=c, backup=BACKUPS[backup](3), **law,
+        saguaro_c=c, backup=BACKUPS[backup](vocabulary), **law,
     )  # fmt: skip
     comparison = compare_laws(found, target_law(target, (0, 1), **law))
     assert comparison.equal, comparison
@@ -89,7 +91,7 @@ def test_lists_have_the_targets_law(name, backup, c):
 @pytest.mark.parametrize("c", CS)
 @pytest.mark.parametrize("backup", BACKUPS)
 @pytest.mark.parametrize("calibration", CALIBRATIONS)
-@pytest.mark.parametrize("vocabulary", [2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("vocabulary", VOCABULARIES)
 def test_believed_has_the_targets_law(vocabulary, calibration, backup, c):
     target, draft, law, budget = random_case(vocabulary, calibration, backup, c)
     found = law_of_ssd(

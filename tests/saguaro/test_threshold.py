@@ -78,6 +78,18 @@ def test_the_fast_backup_may_be_better_at_both_ends():
     assert policy.critical_batch() == 4
 
 
+def test_a_round_in_which_all_hit_lasts_as_long_as_the_filling():
+    """Two rows that hit with chance .5: a quarter of the rounds take 2, the others 1.5."""
+    figures = BackupFigures(0.5, 4, 2, 0.5)
+    assert figures.round_time(batch=2, fill=2.0) == 0.25 * 2 + 0.75 * 1.5
+    assert figures.round_time(batch=2, fill=0.5) == 0.25 * 1 + 0.75 * 1.5
+
+
+def test_among_equals_the_fast_backup_is_chosen():
+    figures = BackupFigures(0.5, 4, 2, 0.5)
+    assert Threshold(figures, figures).backup_for(1) == "uniform"
+
+
 def test_fast_always_and_never():
     better = Threshold(BackupFigures(0.8, 4, 2, 0.3), BackupFigures(0.8, 4, 2, 0.0))
     assert better.critical_batch() == 1
