@@ -21,9 +21,11 @@ from ssd_ref.batched.requests import Request
 from ssd_ref.models import Model, Rows
 from ssd_ref.pair import load_pair
 from ssd_ref.pair.corpus import held_out_prompts
+from ssd_ref.pair.loading import Pair
 from ssd_ref.randomness import Randomness, SeededRandomness, Site
 from ssd_ref.ssd import ssd
 
+SETTINGS: dict[str, Any] = {"lookahead": 4, "fan_out": [2, 2, 2, 2, 4]}
 Draw = tuple[tuple[float, ...], int]  # the law and what was drawn from it
 
 
@@ -59,7 +61,7 @@ def first_divergence(one: Noted, other: Noted) -> float | None:
     return None
 
 
-def greedy_gap(target: Model, prompt: list[int], one: list[int], other: list[int]) -> float:
+def greedy_gap(target: Model, prompt: Sequence[int], one: list[int], other: list[int]) -> float:
     """By how much the target, in double precision, prefers one token where greedy texts part."""
     at = next(i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b)
     context = [*prompt, *one[:at]]
@@ -84,37 +86,40 @@ def agreement(
     texts: int, batch: int, tokens: int, temperature: float, dtype: torch.dtype = torch.float32
 ) -> Agreement:
     """SSD in batches against SSD alone, on the embedded pair."""
-    pair, exact = load_pair(dtype=dtype), load_pair(dtype=torch.float64).target
-    prompts = held_out_prompts(texts)
-    settings: dict[str, Any] = {
-        "lookahead": 4, "fan_out": [2, 2, 2, 2, 4], "temperature": temperature,
-    }  # fmt: skip
+    pair = load_pair(dtype=dtype)
+    requests = [Request(prompt, n, tokens) for n, prompt in enumerate(held_out_prompts(texts))]
     gaps = []
     for begin in range(0, texts, batch):
-        numbers = range(begin, min(begin + batch, texts))
-        noted = {n: Noted(SeededRandomness(0, n)) for n in numbers}
-        requests = [Request(prompts[n], n, tokens) for n in numbers]
+        group = requests[begin : begin + batch]
+        noted = {r.sequence: Noted(SeededRandomness(0, r.sequence)) for r in group}
         decoded = decode(
-            pair.target,
-            pair.draft,
-            requests,
-            randomness=noted.__getitem__,
-            method="ssd",
-            **settings,
-        )
-        for n in numbers:
-            source = Noted(SeededRandomness(0, n))
-            alone = ssd(
-                pair.target, pair.draft, prompts[n], max_new_tokens=tokens, randomness=source,
-                **settings,
-            )  # fmt: skip
-            if alone.tokens == decoded[n].tokens:
-                continue
-            gap = first_divergence(source, noted[n])
-            if temperature == 0:
-                gap = greedy_gap(exact, prompts[n], alone.tokens, decoded[n].tokens)
-            gaps.append(np.inf if gap is None else gap)
+            pair.target, pair.draft, group, randomness=noted.__getitem__, method="ssd",
+            temperature=temperature, **SETTINGS,
+        )  # fmt: skip
+        for r in group:
+            gap = compare(pair, r, temperature, decoded[r.sequence].tokens, noted[r.sequence])
+            gaps += [] if gap is None else [gap]
     return Agreement(texts, gaps)
+
+
+def compare(
+    pair: Pair, request: Request, temperature: float, tokens: list[int], noted: Noted
+) -> float | None:
+    """Decode a text alone; how near the tie was at which it parts from `tokens`; None: it is them.
+
+    At temperature 0 that is a gap between logits, else between two probabilities.
+    """
+    source = Noted(SeededRandomness(0, request.sequence))
+    alone = ssd(
+        pair.target, pair.draft, request.prompt, max_new_tokens=request.max_new_tokens,
+        randomness=source, temperature=temperature, **SETTINGS,
+    ).tokens  # fmt: skip
+    if alone == tokens:
+        return None
+    if temperature == 0:
+        return greedy_gap(load_pair(dtype=torch.float64).target, request.prompt, alone, tokens)
+    gap = first_divergence(source, noted)
+    return np.inf if gap is None else gap
 
 
 def main() -> None:

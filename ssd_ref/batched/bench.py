@@ -23,6 +23,7 @@ from ssd_ref.batched.requests import Request, Settings
 from ssd_ref.batched.roster import Row
 from ssd_ref.pair import load_pair
 from ssd_ref.pair.corpus import held_out_prompts
+from ssd_ref.pair.loading import Pair
 from ssd_ref.randomness import SeededRandomness
 from ssd_ref.rounds import Outcome
 
@@ -90,7 +91,7 @@ class Run:
         return figures
 
 
-def timed_run(pair: Any, settings: Settings, prompts: Sequence[list[int]], rounds: int) -> Run:
+def timed_run(pair: Pair, settings: Settings, prompts: Sequence[list[int]], rounds: int) -> Run:
     """`rounds` rounds of a batch of these prompts, after a first one."""
     b, longest = len(prompts), pair.target.context_limit - PROMPT
     batch = TimedLockStep(

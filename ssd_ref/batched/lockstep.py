@@ -23,7 +23,7 @@ class LockStep(Roster):
     """A batch of texts, decoded a round at a time by `step`, while it is `busy`."""
 
     def step(self) -> None:
-        """One round of the batch."""
+        """One round of the batch. After an error that it raises, the batch cannot go on."""
         self.come_and_go()
         waited = self.draft_in_time()
         prepared = self.prepare()
@@ -49,7 +49,9 @@ class LockStep(Roster):
         before = self.draft.forwards
         self.together(self.draft, {row: s.open_cache for row, s in self.speculators()})
         while growing := {
-            row: partial(s.tree_step, s.growing()) for row, s in self.speculators() if s.growing()
+            row: partial(s.tree_step, entries)
+            for row, s in self.speculators()
+            if (entries := s.growing())
         }:
             self.together(self.draft, growing)
         for _, speculator in self.speculators():

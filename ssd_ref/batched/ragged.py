@@ -75,12 +75,14 @@ class RaggedGPT(BatchedModel):
         super().forward()
         work, model = self.queue.copy(), self.gpt
         self.queue.clear()
+        if not work:
+            return
         positions = torch.cat([job.positions for job in work])
         turn = model.cos[positions], model.sin[positions]
         ids = torch.tensor([[t for job in work for t in job.tokens]], device=positions.device)
         attends = [partial(each_its_own, work, layer) for layer in range(model.config.layers)]
         logits = model.logits(ids, turn, attends)[0].cpu().double()
-        for job, rows in zip(work, logits.split(sizes(work)), strict=True):
+        for job, rows in zip(work, logits.split_with_sizes(sizes(work)), strict=True):
             job.rows[:] = rows.numpy()
 
     def memory(self) -> tuple[int, int]:
@@ -91,7 +93,7 @@ class RaggedGPT(BatchedModel):
 
 def each_its_own(work: Sequence[Work], layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """Attention (1, heads, sum of n, D), each text's to its own cache."""
-    parts = zip(work, *(x.split(sizes(work), dim=2) for x in (q, k, v)), strict=True)
+    parts = zip(work, *(x.split_with_sizes(sizes(work), dim=2) for x in (q, k, v)), strict=True)
     read = [cached(job.session.cache[layer], job.first, job.mask, *qkv) for job, *qkv in parts]
     return torch.cat(read, dim=2)
 

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 from ssd_ref.laws import LogitsError
 from ssd_ref.models import Branches, Model, Rows, Session
 
-Row = TypeVar("Row", bound=Hashable)
+Key = TypeVar("Key", bound=Hashable)  # names a row
 T = TypeVar("T")
 
 
@@ -129,8 +129,8 @@ class BatchedModel:
         self.peak_positions = max(self.peak_positions, positions)
 
     def together(
-        self, actions: Mapping[Row, Callable[[], T]]
-    ) -> tuple[dict[Row, T], dict[Row, Exception]]:
+        self, actions: Mapping[Key, Callable[[], T]]
+    ) -> tuple[dict[Key, T], dict[Key, Exception]]:
         """Run one action a row, all their reads in one forward; the results, and who failed.
 
         A row fails alone if its logits are no law, or by any error of its session while it reads.
@@ -140,8 +140,9 @@ class BatchedModel:
         asking = {row: e.seat for row, e in failed.items() if isinstance(e, Waiting)}
         if asking:
             fetched, lost = attempt({row: seat.fetch for row, seat in asking.items()}, (Exception,))
-            self.forward()
-            self.note_memory()
+            if fetched:
+                self.forward()
+                self.note_memory()
             late, wrong = attempt({row: actions[row] for row in fetched}, (LogitsError, Waiting))
             if any(isinstance(error, Waiting) for error in wrong.values()):
                 raise NotRepeatable("an action reads twice: it may read once")
@@ -151,10 +152,10 @@ class BatchedModel:
 
 
 def attempt(
-    actions: Mapping[Row, Callable[[], T]], errors: tuple[type[Exception], ...]
-) -> tuple[dict[Row, T], dict[Row, Exception]]:
+    actions: Mapping[Key, Callable[[], T]], errors: tuple[type[Exception], ...]
+) -> tuple[dict[Key, T], dict[Key, Exception]]:
     """Run each action; the results, and for those that raised one of `errors`, the error."""
-    done, failed = dict[Row, T](), dict[Row, Exception]()
+    done, failed = dict[Key, T](), dict[Key, Exception]()
     for row, action in actions.items():
         try:
             done[row] = action()

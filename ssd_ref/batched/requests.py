@@ -72,6 +72,10 @@ class Settings:
         if not (is_real(self.saguaro_c) and 0 <= self.saguaro_c <= 1):
             raise ValueError(f"saguaro_c: expected a number in [0, 1], got {self.saguaro_c!r}")
         check_backup(self.backup)
+        if self.backup_for is not None and self.backup != "draft":
+            raise ValueError(
+                f"backup: backup_for chooses it, so none is taken; got {self.backup!r}"
+            )
         self.draft_law(None)  # raises if it, or the target's, cannot be made
 
     def _check_who_takes_what(self) -> None:

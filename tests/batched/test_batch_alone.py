@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 from batch_helpers import alone, same, seeded
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import profiles
 from helpers import random_gpt
 from ssd_ref.batched import Request, decode
 from ssd_ref.testing.strategies import cases
@@ -61,6 +62,7 @@ GPT_SETTINGS = {
 }  # fmt: skip
 
 
+@settings(max_examples=max(20, profiles.EXAMPLES // 2))
 @given(data=st.data(), method=st.sampled_from(METHODS), pair=st.sampled_from(GPTS))
 def test_a_batch_of_gpt_texts_is_its_texts_alone(data, method, pair):
     """In double precision: the forward of all texts differs from that of one in its last bits."""

@@ -40,6 +40,7 @@ REFUSED = [
     ({**SSD, "fan_out_miss": [1, -1]}, [ONE], "fan_out_miss[1]: expected an integer >= 0, got -1"),
     ({**SSD, "saguaro_c": 1.5}, [ONE], "saguaro_c: expected a number in [0, 1], got 1.5"),
     ({**SSD, "backup": "none"}, [ONE], "backup: expected one of ('draft', 'uniform') or"),
+    ({**SSD, "backup": "uniform", "backup_for": str}, [ONE], "backup: backup_for chooses it"),
     ({**SSD, "top_p": 0.0}, [ONE], "top_p: expected a number in (0, 1]"),
     ({**SSD, "draft_temperature": -1.0}, [ONE], "temperature: expected a finite number >= 0"),
     (SSD, [ONE, Request([0], 0, 2)], "sequence: expected numbers that differ, got 0 twice"),

@@ -209,6 +209,13 @@ def test_any_moves_of_texts_read_together(data):
             np.testing.assert_allclose(rows, want, atol=1e-9)
 
 
+def test_reading_nothing_gives_no_rows():
+    for model in (batched(PLAIN), batched(TableModel([0.5, 0.5]))):
+        seat = model.start([0])
+        assert read(model, [seat], [lambda s=seat: s.extend([])])[0].shape == (0, model.vocabulary)
+        assert read(model, [seat], [lambda s=seat: s.extend([1])])[0].shape == (1, model.vocabulary)
+
+
 def test_an_action_must_read_once_and_the_same():
     """Else it cannot be started again, and the engine says so instead of giving wrong rows."""
     model = BatchedModel(TableModel([0.5, 0.5]))
