@@ -1,16 +1,18 @@
-"""`ssd-sim`: run, compare, whatif, sweep, validate, timeline, frontier, fallback, serve."""
+"""`ssd-sim`: run, compare, whatif, sweep, validate, forwards, timeline, frontier, .."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from rich.console import Console
 
-from sim import commands
-from sim.config import KEYS, TOP
+from sim import commands, verdict
+from sim.config import KNOWN, RUNS, TOP
 from sim.presets import PRESETS
 from sim.queueing import LENGTHS
 from sim.simulate import METHODS
@@ -19,8 +21,8 @@ from sim.simulate import METHODS
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns the exit status: 0; 2 after a refusal, its reason on standard error; 130 after ^C."""
     given = sys.argv[1:] if arguments is None else arguments
-    args = parser().parse_args(given or ["--help"])
     try:
+        args = parser().parse_args(given or ["--help"])
         args.command(args, Console(width=args.width))
     except ModuleNotFoundError as error:
         extra = "pictures need matplotlib: install the extra [plots]"
@@ -35,12 +37,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose refusals are one line, like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(message)
+
+
 def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser(prog="ssd-sim", description=sys.modules["sim"].__doc__)
+    top = Parser(prog="ssd-sim", description=sys.modules["sim"].__doc__)
     added = top.add_subparsers(required=True, metavar="command")
 
     def add(
-        name: str, command: commands.Command, text: str, *parents: argparse.ArgumentParser
+        name: str, command: commands.Command, text: str, *parents: Parser
     ) -> argparse.ArgumentParser:
         made = added.add_parser(
             name, help=text, description=text, parents=[output_options(), *parents],
@@ -58,11 +67,11 @@ def parser() -> argparse.ArgumentParser:
 Add = Callable[..., argparse.ArgumentParser]
 
 
-def add_runs(add: Add, *options: argparse.ArgumentParser) -> None:
+def add_runs(add: Add, *options: Parser) -> None:
     run = add("run", commands.run, "one method: speed, causes and cost", *options)
-    run.add_argument("method", choices=METHODS)
+    run.add_argument("method", choices=METHODS, help="which of the three")
     compare = add("compare", commands.compare, "AR, SD and SSD side by side", *options)
-    compare.add_argument("--out", type=Path, help="also draw bars of tokens/s (.png or .svg)")
+    compare.add_argument("--out", type=picture, help="also draw bars of tokens/s (.png or .svg)")
     for made in (run, compare):
         made.add_argument("--replay", type=Path, help="recorded rounds (JSON lines) as workload")
     text = "SSD with one cause of lost time taken away at a time"
@@ -73,45 +82,49 @@ def add_runs(add: Add, *options: argparse.ArgumentParser) -> None:
         "--over", action="append", default=[], metavar="TABLE.KEY=V,V,..",
         help="an axis; lists of lists are separated by ;",
     )  # fmt: skip
-    sweep.add_argument("--file", type=Path, required=True, help="the CSV that rows are added to")
+    sweep.add_argument("--file", type=file, required=True, help="the CSV that rows are added to")
     sweep.add_argument("--jobs", type=int, default=-1, help="processes (default: all cores)")
     text = "what the calibrated presets predict, beside what was measured"
-    add("validate", commands.validate, text, options[1])
+    add("validate", verdict.validate, text, options[1])
+    text = "milliseconds of a forward by its rows, sum and maximum of reading and computing"
+    add("forwards", commands.forwards, text, options[0])
 
 
-def add_pictures(add: Add, *options: argparse.ArgumentParser) -> None:
+def add_pictures(add: Add, *options: Parser) -> None:
     line = add("timeline", commands.timeline, "draw or export the first rounds", options[0])
     line.add_argument("methods", nargs="*", metavar="method", help="default: sd ssd")
-    line.add_argument("--rounds", type=int, default=6, help="rounds drawn (default: 6)")
-    line.add_argument("--seed", type=int, default=0)
-    line.add_argument("--trace", type=Path, help="Chrome trace (.json), for Perfetto")
+    line.add_argument("--rounds", type=int, help="rounds drawn (default: 6)")
+    line.add_argument("--seed", type=int, help="one seed, one result (default: 0)")
+    line.add_argument("--trace", type=file, help="Chrome trace (.json), for Perfetto")
     text = "tokens/s/user against tokens/s/device over batch sizes"
     frontier = add("frontier", commands.frontier, text, *options)
-    frontier.add_argument("--batches", type=int, nargs="+", default=[1, 2, 4, 8, 16])
+    frontier.add_argument("--batches", type=int, nargs="+", default=[1, 2, 4, 8, 16], metavar="B",
+                          help="batch sizes (default: 1 2 4 8 16)")  # fmt: skip
     frontier.add_argument("--jobs", type=int, default=-1, help="processes (default: all cores)")
     text = "speed over batch sizes with a slow accurate and a fast backup, and b* (Thm 17)"
     fallback = add("fallback", commands.fallback, text)
     for name, value, meaning in FALLBACK:
         fallback.add_argument(name, type=float, default=value, help=f"{meaning} (default {value})")
     for made in (line, frontier, fallback):
-        made.add_argument("--out", type=Path, help="picture (.png or .svg)")
+        made.add_argument("--out", type=picture, help="picture (.png or .svg)")
 
 
-def add_serve(add: Add, scenario: argparse.ArgumentParser) -> None:
+def add_serve(add: Add, scenario: Parser) -> None:
     text = "requests arrive, join a batch between rounds, and leave at their last token"
     serve = add("serve", commands.serve, text, scenario)
     serve.add_argument("methods", nargs="*", metavar="method", help="default: ar sd ssd")
-    serve.add_argument("--arrivals-per-s", type=float, help="random arrivals (Poisson)")
-    serve.add_argument("--concurrency", type=int, help="instead: a fixed number in the system")
-    serve.add_argument("--requests", type=int, default=400, help="requests served (default 400)")
-    serve.add_argument("--tokens", type=int, default=64, help="new tokens, mean (default 64)")
-    serve.add_argument("--lengths", choices=LENGTHS, default="fixed", help="law of new tokens")
-    serve.add_argument("--prompt", type=int, default=0, help="tokens of a prompt, for KV room")
-    serve.add_argument("--kv-positions", type=int, help="room of the KV cache (default: no limit)")
-    serve.add_argument("--replications", type=int, default=5, help="seeds (default 5)")
-    serve.add_argument("--seed", type=int, default=0, help="the first of them (default 0)")
+    defaults = {"requests": 400, "tokens": 64, "lengths": "fixed", "prompt": 0, "warm_up": 0.2,
+                "replications": 5}  # fmt: skip
+    kinds = {"arrivals_per_s": float, "warm_up": float, "lengths": str}
+    for name, meaning in RUNS["serve"].items():
+        shown = f" (default: {defaults[name]})" if name in defaults else ""
+        choices = LENGTHS if name == "lengths" else None
+        serve.add_argument(f"--{name.replace('_', '-')}", type=kinds.get(name, int),
+                           choices=choices, help=meaning + shown)  # fmt: skip
+    serve.add_argument("--seed", type=int, help="the first of the replications' (default: 0)")
 
 
+NARROWEST = 30
 FALLBACK = (
     ("--hit", 0.9, "hit rate"),
     ("--tokens", 4.0, "tokens of a round after a hit or the accurate backup"),
@@ -121,8 +134,29 @@ FALLBACK = (
 )
 
 
-def scenario_options() -> argparse.ArgumentParser:
-    options = argparse.ArgumentParser(add_help=False)
+def picture(name: str) -> Path:
+    """A file that a picture can be written to: told before anything is computed."""
+    path = Path(name)
+    if path.suffix not in (".png", ".svg"):
+        raise ArgumentTypeError(f"expected a name ending in .png or .svg, got {path.name!r}")
+    return file(name)
+
+
+def file(name: str) -> Path:
+    path = Path(name)
+    if path.is_dir() or not path.parent.is_dir():
+        raise ArgumentTypeError(f"expected a file in a folder that exists, got {name!r}")
+    return path
+
+
+def width(text: str) -> int:
+    if not text.isdecimal() or int(text) < NARROWEST:
+        raise ArgumentTypeError(f"expected a whole number from {NARROWEST} on, got {text!r}")
+    return int(text)
+
+
+def scenario_options() -> Parser:
+    options = Parser(add_help=False)
     options.add_argument("--preset", choices=PRESETS, help="scenario to start from (default: toy)")
     options.add_argument("--config", type=Path, help="TOML file with the keys below")
     options.add_argument("--set", action="append", default=[], metavar="TABLE.KEY=VALUE",
@@ -130,18 +164,18 @@ def scenario_options() -> argparse.ArgumentParser:
     return options
 
 
-def run_options() -> argparse.ArgumentParser:
-    options = argparse.ArgumentParser(add_help=False)
-    options.add_argument("--rounds", type=int, default=None, help="rounds of each run")
-    options.add_argument("--seed", type=int, default=0, help="one seed, one result (default: 0)")
+def run_options() -> Parser:
+    options = Parser(add_help=False)
+    options.add_argument("--rounds", type=int, help="rounds of each run")
+    options.add_argument("--seed", type=int, help="one seed, one result (default: 0)")
     return options
 
 
-def output_options() -> argparse.ArgumentParser:
-    options = argparse.ArgumentParser(add_help=False)
+def output_options() -> Parser:
+    options = Parser(add_help=False)
     options.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    options.add_argument("--csv", type=Path, help="also write the table as CSV")
-    options.add_argument("--width", type=int, help="width of tables (default: the terminal's)")
+    options.add_argument("--csv", type=file, help="also write the table as CSV")
+    options.add_argument("--width", type=width, help="width of tables (default: the terminal's)")
     return options
 
 
@@ -149,7 +183,7 @@ def key_help() -> str:
     lines = ["keys of --config and --set (a preset gives all that are not set):"]
     lines += [f"  {name:32}{meaning}" for name, meaning in TOP.items()]
     shown: set[int] = set()
-    for name, keys in KEYS.items():
+    for name, keys in KNOWN.items():
         if id(keys) in shown:
             lines.append(f"  {name + '.*':32}as above")
             continue

@@ -6,6 +6,7 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +16,14 @@ from rich.progress import Progress
 from sim import config, draw, serving, show
 from sim import frontier as frontiers
 from sim import sweep as sweeps
-from sim import validate as validation
 from sim import whatif as ideals
 from sim.checks import need_choice, need_integer
 from sim.clock import Limit
-from sim.intervals import replicated
+from sim.costs import Forward, Roofline
+from sim.intervals import Rate, replicated
 from sim.presets import PUBLISHED
 from sim.queueing import Demand
-from sim.replay import read_rounds, replay
-from sim.scenario import Scenario
+from sim.replay import read_recording, replay
 from sim.simulate import METHODS
 from sim.trace import chrome_trace
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Command = Callable[[Namespace, Console], None]
-ROUNDS, VALIDATED = 10_000, 5000
+ROUNDS, DRAWN = 10_000, 6
 
 
 def data_of(args: Namespace) -> dict[str, Any]:
@@ -41,6 +41,11 @@ def data_of(args: Namespace) -> dict[str, Any]:
         data["preset"] = args.preset
     for assignment in args.set:
         config.set_key(data, assignment)
+    config.check_keys({name: table for name, table in data.items() if name not in config.TOP})
+    for name, value in data.get("run", {}).items():  # an option wins over the file
+        if getattr(args, name, None) is None:
+            setattr(args, name, value)
+    args.seed = getattr(args, "seed", None) or 0
     return data
 
 
@@ -58,11 +63,11 @@ def run(args: Namespace, console: Console) -> None:
 
 def compare(args: Namespace, console: Console, methods: list[str] | None = None) -> None:
     data, methods = data_of(args), methods or list(METHODS)
-    scenario = config.scenario_of(data)
     if args.replay:
-        return replayed(args, console, data, scenario, methods)
+        return replayed(args, console, data, methods)
+    scenario = config.scenario_of(data)
     reports = {m: scenario.run(m, limit_of(args), args.seed) for m in methods}
-    changed = [name for name in data if name != "preset"]
+    changed = [name for name in data if name not in ("preset", *config.RUNS)]
     published = {} if changed else PUBLISHED.get(title(data), {})
     lines = show.rows_of_comparison(reports, published)
     columns = [f"{scenario.batch} sequence(s)", *(m.upper() for m in methods)]
@@ -74,10 +79,30 @@ def compare(args: Namespace, console: Console, methods: list[str] | None = None)
         save(draw.speeds(rates, published), args.out)
 
 
-def replayed(
-    args: Namespace, console: Console, data: Mapping[str, Any], scenario: Scenario,
-    methods: list[str],
-) -> None:  # fmt: skip
+REPLAY_NOTES = (
+    "Cold starts count. ± is a 95 % interval from how much the texts differ; with fewer than 6 "
+    "texts there is none, which a ? marks.",
+)
+
+
+def few(rate: Rate | None) -> str:
+    if rate is None:
+        return "-"
+    return str(rate) if rate.half_width is not None else f"{show.number(rate.value)} ?"
+
+
+def as_recorded(data: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters, with K and fan-out of the recording's header where none are given."""
+    method = dict(data.get("method", {}))
+    if "lookahead" not in method and "fan_out" not in method and settings:
+        for name in ("lookahead", "fan_out", "fan_out_miss"):
+            if settings.get(name) is not None:
+                method.setdefault(name, settings[name])
+    unused = {"acceptance": 0.5, "prefactor": 1.0, "exponent": 1.0}  # the recording has the laws
+    return {**data, "method": method, "text": unused}
+
+
+def replayed(args: Namespace, console: Console, data: dict[str, Any], methods: list[str]) -> None:
     for name in ("text", "hard"):
         if name in data:
             raise ValueError(
@@ -86,31 +111,47 @@ def replayed(
             )
     if args.rounds is not None:
         raise ValueError(f"--rounds: a recording is replayed whole, got {args.rounds}")
-    texts = read_rounds(args.replay)
+    texts, settings = read_recording(args.replay)
+    scenario = config.scenario_of(as_recorded(data, settings))
     results = {m: replay(scenario, m, texts) for m in methods}
+    base = results.get("ar") or next(iter(results.values()))
     lines = [
-        [m.upper(), str(r.tokens), show.number(r.makespan_ms), show.number(r.tokens_per_s)]
+        [m.upper(), str(r.tokens), show.number(r.makespan_ms), few(r.tokens_per_s),
+         few(r.over(base)), few(r.hit_rate)]
         for m, r in results.items()
+    ]  # fmt: skip
+    columns = [
+        "method",
+        "tokens",
+        "ms, all texts",
+        "tokens/s",
+        f"x {methods[0].upper()}",
+        "hit rate",
     ]
-    columns = ["method", "tokens", "ms, all texts", "tokens/s"]
-    made = show.table(f"{args.replay.name}: {len(texts)} texts", columns, lines)
-    out = {m: {"tokens": r.tokens, "makespan_ms": r.makespan_ms, "tokens_per_s": r.tokens_per_s}
+    made = show.table(
+        f"{args.replay.name}: {len(texts)} text(s), K = {scenario.lookahead}, fan-out "
+        f"{list(scenario.fan_out)}, times of {title(data)}", columns, lines,
+    )  # fmt: skip
+    out = {m: {"tokens": r.tokens, "makespan_ms": r.makespan_ms,
+               "tokens_per_s": vars(r.tokens_per_s),
+               "hit_rate": None if r.hit_rate is None else vars(r.hit_rate)}
            for m, r in results.items()}  # fmt: skip
-    show.emit(console, made, out, args.json, args.csv)
+    show.emit(console, made, out, args.json, args.csv, REPLAY_NOTES)
 
 
 def whatif(args: Namespace, console: Console) -> None:
     data = data_of(args)
     reports = ideals.whatif(config.scenario_of(data), limit_of(args), args.seed)
-    plain = reports["as it is"].tokens_per_s.value
+    plain = reports["as it is"]
     lines = [
-        [name, str(r.tokens_per_s), f"{r.tokens_per_s.value / plain:.3f}", show.number(r.round_ms)]
+        [ideals.MEANING[name], str(r.tokens_per_s), str(r.over(plain)), show.number(r.round_ms, 4),
+         show.number(plain.round_ms - r.round_ms)]
         for name, r in reports.items()
-    ]
-    columns = ["SSD with", "tokens/s", "x as it is", "round, ms"]
-    made = show.table(title(data), columns, lines)
+    ]  # fmt: skip
+    columns = ["SSD", "tokens/s", "times as fast", "ms a round", "saved"]
+    made = show.table(f"{title(data)}: what if a cause of lost time did not exist?", columns, lines)
     out = {name: report.to_json() for name, report in reports.items()}
-    show.emit(console, made, out, args.json, args.csv)
+    show.emit(console, made, out, args.json, args.csv, ideals.NOTES)
 
 
 def sweep(args: Namespace, console: Console) -> None:
@@ -122,20 +163,25 @@ def sweep(args: Namespace, console: Console) -> None:
             data, axes, args.file, rounds, args.seed, args.jobs,
             lambda done, of: bar.update(task, completed=done, total=of),
         )  # fmt: skip
-    shown = {"method": "method", "tokens_per_s": "tokens/s", "half_width": "±", "hit_rate": "hit",
-             "round_ms": "ms", "tokens_per_device_second": "/device"}  # fmt: skip
-    columns = [*(name.split(".")[-1] for name in axes), *shown.values()]
-    made = show.table(
-        str(args.file), columns, [[row[c][:8] for c in (*axes, *shown)] for row in rows]
+    columns = [*(name.split(".")[-1] for name in axes), "method", "tokens/s", "hit rate",
+               "ms a round", "/device"]  # fmt: skip
+    lines = [[row[name] for name in axes] + sweeps.cells(row) for row in rows]
+    made = show.table(args.file.name, columns, lines, words=len(axes) + 1)
+    show.emit(
+        console,
+        made,
+        rows,
+        args.json,
+        args.csv,
+        ["ms a round includes all that a round waits for; /device: tokens/s of one device."],
     )
-    show.emit(console, made, rows, args.json, args.csv)
 
 
 def timeline(args: Namespace, console: Console) -> None:
     data, methods = data_of(args), args.methods or ["sd", "ssd"]
     for method in methods:
         need_choice("method", method, METHODS)
-    scenario, limit = config.scenario_of(data), Limit(rounds=args.rounds)
+    scenario, limit = config.scenario_of(data), limit_of(args, DRAWN)
     logs = {m: scenario.run(m, limit, args.seed, keep_log=True).log or [] for m in methods}
     if args.trace:
         args.trace.write_text(json.dumps(chrome_trace(logs)))
@@ -151,31 +197,43 @@ def timeline(args: Namespace, console: Console) -> None:
               args.json, args.csv)  # fmt: skip
 
 
+NAMES = {"ar": "AR", "sd": "SD", "ssd": "SSD", "ssd instant": "SSD, instant backup"}
+
+
 def frontier(args: Namespace, console: Console) -> None:
     data = data_of(args)
     rounds = 600 if args.rounds is None else args.rounds
     scenario = config.scenario_of(data)
     points = frontiers.frontier(scenario, args.batches, rounds, args.seed, args.jobs)
-    sd = {p.batch: value for p, value in frontiers.sd_at_ssd_speed(points)}
+    sd = {(p.method, p.batch): value for p, value in frontiers.sd_at_ssd_speed(points)}
     lines = [
-        [p.method.upper(), str(p.batch), p.setting, str(p.per_user), show.number(p.per_device),
-         show.number(sd.get(p.batch)) if p.method == "ssd" else ""]
+        [NAMES[p.method], str(p.batch), p.setting, str(p.per_user), str(p.device_rate),
+         show.number(sd.get((p.method, p.batch))) if "ssd" in p.method else ""]
         for p in points
     ]  # fmt: skip
-    columns = ["method", "batch", "best setting", "tokens/s/user", "tokens/s/device",
-               "SD's at this tokens/s/user"]  # fmt: skip
-    made = show.table(f"{title(data)}, devices alike", columns, lines)
-    out = [vars(p) | {"per_user": vars(p.per_user)} for p in points]
-    show.emit(console, made, out, args.json, args.csv)
+    columns = ["method", "b", "at best", "of a user", "of a device", "SD's"]
+    made = show.table(f"{title(data)}: tokens/s by batch b", columns, lines)
+    out = [vars(p) | {"per_user": vars(p.per_user), "per_device": vars(p.device_rate),
+                      "sd_per_device_at_this_per_user": sd.get((p.method, p.batch))}
+           for p in points]  # fmt: skip
+    notes = ("SD's: of a device, at the same tokens/s of a user; -: SD is never that fast.",
+             *frontiers.assumptions(scenario))  # fmt: skip
+    show.emit(console, made, out, args.json, args.csv, notes)
     if args.out:
         curves = {
-            m.upper(): ([p.per_user.value for p in points if p.method == m],
-                        [p.per_device for p in points if p.method == m])
-            for m in METHODS
+            name: ([p.per_user.value for p in points if p.method == m],
+                   [p.per_device for p in points if p.method == m])
+            for m, name in NAMES.items()
         }  # fmt: skip
         labels = [f"b={b}" for b in args.batches]
         save(draw.lines(curves, "tokens/s of one user", "tokens/s of one device", labels=labels),
              args.out)  # fmt: skip
+
+
+FALLBACK_NOTES = (
+    "Exact (Cor. 16, Thm 17), no simulation: rows miss independently, times do not grow with the "
+    "batch, and the fast backup leaves the hit rate as it is - b* is very sensitive to that.",
+)
 
 
 def fallback(args: Namespace, console: Console) -> None:
@@ -186,7 +244,7 @@ def fallback(args: Namespace, console: Console) -> None:
     ]
     columns = ["batch", "accurate backup", "fast backup"]
     made = show.table(f"tokens a verification and row; b* = {result.critical:.2f}", columns, lines)
-    show.emit(console, made, vars(result), args.json, args.csv)
+    show.emit(console, made, vars(result), args.json, args.csv, FALLBACK_NOTES)
     if args.out:
         curves = {"accurate backup": (result.batches, result.neural),
                   "fast backup": (result.batches, result.fast)}  # fmt: skip
@@ -198,50 +256,70 @@ def fallback(args: Namespace, console: Console) -> None:
 def serve(args: Namespace, console: Console) -> None:
     data = data_of(args)
     scenario, methods = config.scenario_of(data), args.methods or list(METHODS)
-    demand = Demand(
-        args.requests, args.arrivals_per_s, args.concurrency, args.tokens, args.lengths, args.prompt
-    )
-    need_integer("replications", args.replications, least=2)
-    seeds = range(args.seed, args.seed + args.replications)
+    for method in methods:
+        need_choice("method", method, METHODS)
+    demand, room, replications = demand_of(args, data)
+    seeds = range(args.seed, args.seed + replications)
     found = {
-        m: [serving.serve(scenario, m, demand, args.kv_positions, seed)[0] for seed in seeds]
-        for m in methods
+        m: [serving.serve(scenario, m, demand, room, seed)[0] for seed in seeds] for m in methods
     }
     lines = []
     for name, read in serving.READINGS.items():
         cells = [str(replicated([read(e) for e in found[m]])) for m in methods]
         lines.append([name, *cells])
     columns = [f"at most {scenario.batch} at once", *(m.upper() for m in methods)]
-    made = show.table(f"{title(data)}, {args.replications} replications", columns, lines)
+    made = show.table(f"{title(data)}, {replications} replications", columns, lines)
     out = {m: [vars(e) for e in found[m]] for m in methods}
-    show.emit(console, made, out, args.json, args.csv)
+    show.emit(console, made, out, args.json, args.csv, SERVE_NOTES)
 
 
-def validate(args: Namespace, console: Console) -> None:
-    rows = validation.validate(VALIDATED if args.rounds is None else args.rounds, args.seed)
+SERVE_NOTES = (
+    "± is a 95 % interval over the replications. A first token comes with its request's first "
+    "round (prefill alone yields none). p50, p99: of single requests, or of gaps between blocks.",
+)
 
-    def percent(error: float | None) -> str:
-        return "-" if error is None else f"{100 * error:+.1f} %"
 
-    lines = [
-        [r.preset, r.what, r.role, show.number(r.measured), str(r.simulated), percent(r.error),
-         percent(r.error_without_handshake), r.note]
-        for r in rows
-    ]  # fmt: skip
-    columns = ["preset", "what", "role", "measured", "simulated", "error", "without hand-shake",
-               "note"]  # fmt: skip
-    made = show.table("Calibrated presets against published measurements", columns, lines)
-    out = {"rows": [r.to_json() for r in rows], "fitted": validation.FITTED_PARAMETERS}
-    show.emit(console, made, out, args.json, args.csv)
-    if not args.json:
-        for name, fitted in validation.FITTED_PARAMETERS.items():
-            count = sum(r.preset == name and r.role == "predicted" for r in rows)
-            measured = sum(r.preset == name and r.role == "predicted" and r.error is not None
-                           for r in rows)  # fmt: skip
-            console.print(f"{name}: fitted {fitted}; {count} rows predicted, {measured} measured.")
+def demand_of(args: Namespace, data: Mapping[str, Any]) -> tuple[Demand, int | None, int]:
+    """Demand, KV room and replications: an option wins over the file's table [serve]."""
+    table: dict[str, Any] = dict(data.get("serve", {}))
+    for name in config.RUNS["serve"]:
+        if getattr(args, name, None) is not None:
+            table[name] = getattr(args, name)
+    room, replications = table.pop("kv_positions", None), table.pop("replications", 5)
+    need_integer("replications", replications, least=2)
+    table.setdefault("requests", REQUESTS)
+    return Demand(**table), room, replications
+
+
+REQUESTS = 400
+
+
+def forwards(args: Namespace, console: Console) -> None:
+    """Milliseconds by rows; of a data-sheet forward the maximum beside the sum."""
+    data = data_of(args)
+    times = config.scenario_of(data).times
+    named = {n: f for n in FORWARDS if (f := getattr(times, n)) is not None}
+    columns = {f"{n} {rule}".strip(): made for n, f in named.items() for rule, made in by_rule(f)}
+    counts = [2**i for i in range(MOST_ROWS.bit_length())]
+    lines = [[str(rows), *(show.number(f.ms(rows)) for f in columns.values())] for rows in counts]
+    made = show.table(f"{title(data)}: ms of a forward by its rows", ["rows", *columns], lines)
+    out = {name: {rows: f.ms(rows) for rows in counts} for name, f in columns.items()}
+    show.emit(console, made, out, args.json, args.csv, FORWARD_NOTES)
+
+
+FORWARDS, MOST_ROWS = ("target", "ar", "draft", "glue", "tree", "backup"), 1024
+FORWARD_NOTES = (
+    "A row is one token position. sum: reading the weights, then computing, as all other commands "
+    'have it; max: the longer of the two (rule = "max"), which makes verification free up to '
+    "hundreds of rows - nobody measured that. What is absent is as target or draft.",
+)
+
+
+def by_rule(forward: Forward) -> list[tuple[str, Forward]]:
+    if isinstance(forward, Roofline):
+        return [(rule, replace(forward, rule=rule)) for rule in ("sum", "max")]
+    return [("", forward)]
 
 
 def save(figure: Figure, path: Path) -> None:
-    if path.suffix not in (".png", ".svg"):
-        raise ValueError(f"--out: expected a name ending in .png or .svg, got {path.name!r}")
     figure.savefig(path, dpi=110)

@@ -34,6 +34,7 @@ FORWARD = {
 LAWS = {
     "acceptance": "chance that a draft is accepted: one number (i.i.d.) or one for each position",
     "backup_acceptance": "the same for drafts of the backup, where it is not the draft",
+    "fast_acceptance": "the same for drafts of the instant backup of method.fast_from (default 0)",
     "stay": "chance that the next round stays in this context (only with a hard context)",
     "prefactor": "c of the miss rate c F^-r at fan-out F",
     "exponent": "r of the miss rate c F^-r",
@@ -50,6 +51,7 @@ KEYS: dict[str, dict[str, str]] = {
         "fan_out": "guesses at each k: one number for all, or K + 1 numbers",
         "fan_out_miss": "the same after a round that the backup served",
         "backup": "draft (just in time) or instant (takes no time; give backup_acceptance)",
+        "fast_from": "batch size from which the backup is an instant one (default: never)",
         "batch": "sequences in lock-step",
     },
     "rules": {
@@ -85,6 +87,25 @@ KEYS: dict[str, dict[str, str]] = {
         "draft_billions": "parameters of the draft, 10^9",
     },
 }
+RUNS = {
+    "run": {
+        "rounds": "rounds of each run",
+        "seed": "one seed, one result",
+    },
+    "serve": {
+        "arrivals_per_s": "random arrivals (Poisson), requests a second",
+        "concurrency": "instead: a fixed number of requests in the system",
+        "requests": "requests served",
+        "tokens": "new tokens of a request, mean",
+        "lengths": "fixed, or geometric with that mean",
+        "prompt": "tokens of a prompt, for KV room",
+        "warm_up": "share of the requests discarded at the start",
+        "kv_positions": "room of the KV cache in token positions (default: no limit)",
+        "replications": "independent repetitions, each with a seed of its own",
+    },
+}
+"""What a file may say besides the scenario: how long a run is, and who asks for what."""
+KNOWN = KEYS | RUNS
 TOP = {
     "preset": "scenario to start from (default: toy)",
     "temperature": "the preset's temperature",
@@ -105,12 +126,13 @@ def scenario_of(data: Mapping[str, Any]) -> Scenario:
     data = dict(data)
     top = {key: data.pop(key) for key in TOP if key in data}
     check_keys(data)
+    data = {name: table for name, table in data.items() if name not in RUNS}
     base = preset(top.get("preset", "toy"), top.get("temperature", 0.0), top.get("batch", 1))
     return with_tables(base, data)
 
 
 def check_keys(tables: Mapping[str, Any]) -> None:
-    unknown_keys("parameters", tables, [*KEYS, *TOP])
+    unknown_keys("parameters", tables, [*KNOWN, *TOP])
     for name, table in tables.items():
         if not isinstance(table, Mapping):
             raise ValueError(f"{name}: expected a table of keys, got {table!r}")
@@ -120,7 +142,7 @@ def check_keys(tables: Mapping[str, Any]) -> None:
                     f"{name}.{key}: is derived from acceptance and hits and cannot be given "
                     "(a fixed one would contradict them as soon as K or F changes)"
                 )
-        unknown_keys(name, table, KEYS[name])
+        unknown_keys(name, table, KNOWN[name])
 
 
 def with_tables(base: Scenario, tables: Mapping[str, Mapping[str, Any]]) -> Scenario:
@@ -187,6 +209,8 @@ def forward(base: Forward | None, table: Mapping[str, Any]) -> Forward:
         mixed = sorted({"base_ms", "row_ms"} & set(table))
         if mixed:
             raise ValueError(f"chip: expected no {mixed[0]} beside it, got both")
+        if "parameters_billions" not in table:
+            raise ValueError(f"chip: expected parameters_billions beside it, got {sorted(table)}")
         return Roofline(**table)
     start = values(base) if isinstance(base, Linear) else {"base_ms": 0.0}
     return Linear(**(start | dict(table)))
@@ -196,6 +220,8 @@ def text_of(base: Text, tables: Mapping[str, Mapping[str, Any]]) -> Text:
     easy = context(base.contexts[0], tables.get("text", {}))
     if "hard" not in tables and len(base.contexts) == 1:
         return Text((easy,))
+    if easy.stay == 1:
+        raise ValueError("hard: expected text.stay below 1 (it is never reached otherwise), got 1")
     old = base.contexts[1] if len(base.contexts) == 2 else easy
     return Text((easy, context(old, tables.get("hard", {}))))
 
@@ -212,6 +238,8 @@ def context(base: Context, table: Mapping[str, Any]) -> Context:
         changes["hits"] = law(Rates, base, rates)
     if "acceptance" in table:
         changes |= {"acceptance": acceptance(table.pop("acceptance")), "backup": None}
+    if "fast_acceptance" in table:
+        changes["fast"] = acceptance(table.pop("fast_acceptance"))
     if "backup_acceptance" in table:
         changes["backup"] = acceptance(table.pop("backup_acceptance"))
     return replace(base, **changes, **table)
@@ -236,6 +264,14 @@ def values(part: Any, kind: type | None = None) -> dict[str, Any]:
     return {field.name: getattr(part, field.name) for field in fields(part)}
 
 
+def number_or_word(text: str) -> float | str:
+    """What TOML does not take: .9 for 0.9, and words without quotes."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def set_key(data: dict[str, Any], assignment: str) -> None:
     """`table.key=value` (the value as in TOML; a bare word is a string), as on the command line."""
     name, equals, text = assignment.partition("=")
@@ -244,11 +280,11 @@ def set_key(data: dict[str, Any], assignment: str) -> None:
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
-        value = text
+        value = number_or_word(text)
     table, dot, key = name.strip().partition(".")
     if not dot:
         unknown_keys("--set", [table], TOP)
         data[table] = value
     else:
-        unknown_keys("--set", [table], KEYS)
+        unknown_keys("--set", [table], KNOWN)
         data.setdefault(table, {})[key] = value

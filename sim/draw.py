@@ -65,8 +65,9 @@ def speeds(rates: Mapping[str, float], published: Mapping[str, Mapping[str, floa
     fills = {"ar": "verify", "sd": "draft", "ssd": "tree"}
     for x, (method, rate) in enumerate(rates.items()):
         ax.bar(x, rate, 0.6, **look(fills[method]))
-    for (source, row), mark in zip(published.items(), "ox", strict=False):
-        ax.plot(range(len(rates)), [row[m] for m in rates], "k" + mark, label=source)
+    for (source, row), mark in zip(published.items(), "o+x", strict=False):
+        at = [(x, row[m]) for x, m in enumerate(rates) if m in row]
+        ax.plot(*zip(*at, strict=True), "k" + mark, label=source)
     ax.set(xticks=range(len(rates)), xticklabels=[m.upper() for m in rates], ylabel="tokens/s")
     if published:
         ax.legend(frameon=False)

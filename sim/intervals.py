@@ -20,9 +20,18 @@ class Rate:
     half_width: float | None
     rounds: int
 
+    def times(self, factor: float) -> Rate:
+        half = None if self.half_width is None else self.half_width * abs(factor)
+        return Rate(self.value * factor, half, self.rounds)
+
     def __str__(self) -> str:
-        spread = "too short a run" if self.half_width is None else f"± {self.half_width:.2g}"
-        return f"{self.value:.4g} ({spread})"
+        """Like "290.4 ± 6.8": two digits of the half-width, and the value to the same place."""
+        if self.half_width is None:
+            return f"{self.value:.4g} (too short)"
+        if self.half_width <= 1e-9 * abs(self.value):
+            return f"{self.value:.4g} ± 0"
+        places = max(0, 1 - math.floor(math.log10(self.half_width)))
+        return f"{self.value:.{places}f} ± {self.half_width:.{places}f}"
 
 
 @dataclass
@@ -53,14 +62,49 @@ class BatchMeans:
 
     def rate(self, scale: float = 1.0) -> Rate:
         """The ratio times `scale`, over all rounds; the interval from the complete batches."""
+        ratio = self.ratio()
+        if not self.long_enough:
+            return Rate(ratio * scale, None, self.rounds)
+        half = relative_half_width(self.sums)
+        return Rate(ratio * scale, half * ratio * scale, self.rounds)
+
+    @property
+    def long_enough(self) -> bool:
+        return len(self.sums) >= BATCHES and self.size >= 4
+
+    def ratio(self) -> float:
         gain = sum(g for g, _ in self.sums) + self.gain
         cost = sum(c for _, c in self.sums) + self.cost
-        ratio, n = (gain / cost if cost else math.nan), len(self.sums)
-        if n < BATCHES or self.size < 4:
-            return Rate(ratio * scale, None, self.rounds)
-        squares = sum((g - ratio * c) ** 2 for g, c in self.sums)
-        error = math.sqrt(squares * n / (n - 1)) / sum(c for _, c in self.sums)
-        return Rate(ratio * scale, student_95(n - 1) * error * scale, self.rounds)
+        return gain / cost if cost else math.nan
+
+
+def relative_half_width(
+    sums: Sequence[tuple[float, float]], others: Sequence[tuple[float, float]] | None = None
+) -> float:
+    """Half-width of sum gain / sum cost as a share of it; of its quotient by that of `others`.
+
+    To first order the relative error of a ratio is that of its gains less that of its costs; with
+    `others` batch by batch, so that what both have in common cancels.
+    """
+
+    def shares(pairs: Sequence[tuple[float, float]]) -> list[float]:
+        gains, costs = (sum(x) for x in zip(*pairs, strict=True))
+        return [(g / gains if gains else 0.0) - c / costs for g, c in pairs]
+
+    errors, n = shares(sums), len(sums)
+    if others is not None:
+        errors = [a - b for a, b in zip(errors, shares(others), strict=True)]
+    return student_95(n - 1) * math.sqrt(sum(e * e for e in errors) * n / (n - 1))
+
+
+def quotient(a: BatchMeans, b: BatchMeans) -> Rate:
+    """The first ratio over the second, of runs of as many rounds on common random numbers."""
+    if a.rounds != b.rounds:
+        raise ValueError(f"quotient: expected as many rounds in both, got {a.rounds}, {b.rounds}")
+    value = a.ratio() / b.ratio()
+    if not a.long_enough:
+        return Rate(value, None, a.rounds)
+    return Rate(value, abs(value) * relative_half_width(a.sums, b.sums), a.rounds)
 
 
 def student_95(degrees: int) -> float:

@@ -105,21 +105,52 @@ class Rates:
 
 
 @dataclass(frozen=True)
+class Carried:
+    """Measured rates carried to other K and F - an *assumption*, for questions like "which F?".
+
+    rates were measured with `fan_out` guesses at every k. A miss is assumed to have a chance
+    proportional to F^-exponent, and the same one at every k, so that it does not depend on K.
+    """
+
+    rates: Rates
+    fan_out: int
+    exponent: float
+
+    def __post_init__(self) -> None:
+        need_integer("fan_out", self.fan_out, least=1)
+        need_number("exponent", self.exponent, above=0)
+
+    def hits(self, fan_out: Sequence[int], after_backup: bool) -> list[float]:
+        """Chance of a hit at each k = 0..K."""
+        (rate,) = self.rates.hits((1,), after_backup)
+        prefactor = (1 - rate) * self.fan_out**self.exponent
+        return [Curve(prefactor, self.exponent).hit(width) for width in fan_out]
+
+
+NEVER = Acceptance((0.0,), iid=True)  # a random string
+Hits = Curve | Rates | Carried
+
+
+@dataclass(frozen=True)
 class Context:
     """A stretch of text, easy or hard: its laws, and the chance that the next round stays in it.
 
-    backup: acceptance of speculations that the backup drafted; None: as the draft's own.
+    backup: acceptance of speculations that the backup drafted; None: as the draft's own. fast:
+    acceptance of those that an instant backup took out of the air, where both are used.
     """
 
     acceptance: Acceptance
-    hits: Curve | Rates
+    hits: Hits
     backup: Acceptance | None = None
     stay: float = 1.0
+    fast: Acceptance = NEVER
 
     def __post_init__(self) -> None:
         need_probability("stay", self.stay)
 
-    def drafted_by(self, backup: bool) -> Acceptance:
+    def drafted_by(self, backup: bool, fast: bool = False) -> Acceptance:
+        if backup and fast:
+            return self.fast
         return self.backup if backup and self.backup is not None else self.acceptance
 
 
@@ -141,9 +172,7 @@ class Text:
             raise ValueError(f"stay: expected 1 with a single context, got {stay}")
 
     @classmethod
-    def simple(
-        cls, acceptance: Acceptance, hits: Curve | Rates, backup: Acceptance | None = None
-    ) -> Text:
+    def simple(cls, acceptance: Acceptance, hits: Hits, backup: Acceptance | None = None) -> Text:
         return cls((Context(acceptance, hits, backup),))
 
 

@@ -112,6 +112,10 @@ def qwen(temperature: float = 0.0, batch: int = 1, lookahead: int = 4) -> Scenar
 
 def toy(temperature: float = 0.0, batch: int = 1) -> Scenario:
     """No particular pair: a = .8, verification 10 ms, draft step 1.5 ms, K = 4, F = 2."""
+    if temperature != 0:
+        raise ValueError(
+            f"toy: expected temperature 0 (set its acceptance instead), got {temperature!r}"
+        )
     return Scenario(
         text=Text.simple(Acceptance((0.8,), iid=True), Curve(0.5, 0.8)),
         times=Times(Linear(10.0), Linear(1.5)),
@@ -130,6 +134,7 @@ PRESETS: dict[str, Callable[..., Scenario]] = {
 PUBLISHED = {
     "llama-70b-1b": {
         "paper's table": pub.LLAMA_TABLE,
+        "paper's Figure 1": {"ar": pub.LLAMA_FIGURE_AR},  # read off the figure: about
         "reproduction": {"ar": pub.LLAMA_AR, "sd": pub.LLAMA_SD, "ssd": pub.LLAMA_SSD.tokens_per_s},
     },
     "qwen-32b-0.6b": {

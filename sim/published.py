@@ -25,6 +25,7 @@ class Log(NamedTuple):
 
 
 LLAMA_TABLE = {"ar": 54.7, "sd": 161.8, "ssd": 255.8}  # Llama-3.1-70B / 3.2-1B, 4 H100 + 1
+LLAMA_FIGURE_AR = 66.0  # about: the AR bar of the paper's Figure 1, which the table contradicts
 QWEN_TABLE = {"ar": 88.8, "sd": 136.8, "ssd": 203.8}  # Qwen-3-32B / 0.6B
 
 LLAMA_AR = 66.7  # log: 15 ms a token; the table has 54.7, the paper's Figure 1 about 66
@@ -50,4 +51,5 @@ QWEN_SD = 141.4  # K = 6
 QWEN_SSD = {4: 210.9, 7: 158.6}  # by K, F = 3, T = 0
 QWEN_ACCEPTED_SHARE, QWEN_ROUND_MS, QWEN_HIT = 0.39, 23.81, 0.74  # at K = 7
 QWEN_SERVICE_MS, QWEN_GLUE_MS, QWEN_TREE_MS, QWEN_STORE_MS = 0.71, 2.83, 2.54, 0.05
+QWEN_HIT_WIDE = (6, 0.84)  # at K = 7, the hit rate with F = 6 instead of 3
 QWEN_BILLIONS = (32.8, 0.6)

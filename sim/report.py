@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sim.checks import need_number
-from sim.intervals import BatchMeans, Rate
+from sim.intervals import BatchMeans, Rate, quotient
 from sim.recorder import Interval
 from sim.rounds import Round
 from sim.run import Run
@@ -45,6 +45,7 @@ class Meter:
 
     def __init__(self) -> None:
         self.pace = BatchMeans()  # tokens per nanosecond
+        self.hits = BatchMeans()  # sequences that the cache served, per sequence
         self.last_ns = 0.0
         self.rounds = self.sequences = self.accepted = self.drafted = 0
         self.backups = self.emitted = self.emitted_backup = self.cached_drafts = 0
@@ -55,6 +56,7 @@ class Meter:
         self.drafted += round.drafted * round.rows
         if self.last_ns:
             self.pace.add(round.emitted, now_ns - self.last_ns)
+            self.hits.add(round.rows - round.backups, round.rows)
             self.rounds += 1
             self.sequences += round.rows
             self.emitted += round.emitted
@@ -109,6 +111,9 @@ class Report:
     draft_rows: Rows
     parameter_tokens: float  # 10^9 parameters read by a token forward, per token of the text
     device_weight: float
+    flops_by_fate: dict[str, float]  # 10^9 operations per token of the text, of both models
+    hits: Rate | None  # hit_rate with its interval
+    pace: BatchMeans = field(default_factory=BatchMeans, repr=False, compare=False)
     log: list[Interval] | None = None
 
     @property
@@ -116,12 +121,16 @@ class Report:
         """10^9 floating-point operations per token of the text: 2 for each parameter-token."""
         return 2 * self.parameter_tokens
 
+    def over(self, other: Report) -> Rate:
+        """How many times as many tokens/s as another run of as many rounds, with one seed."""
+        return quotient(self.pace, other.pace)
+
     @property
     def tokens_per_device_second(self) -> float:
         return self.tokens_per_s.value / self.device_weight
 
     def to_json(self) -> dict[str, Any]:
-        data = {name: value for name, value in asdict(self).items() if name != "log"}
+        data = {name: value for name, value in asdict(self).items() if name not in ("log", "pace")}
         return data | {"tokens_per_device_second": self.tokens_per_device_second}
 
 
@@ -154,6 +163,9 @@ def report_on(run: Run, method: str, machines: Machines, meter: Meter, free_back
         draft_rows=draft,
         parameter_tokens=ratio(weighted, run.tokens),
         device_weight=machines.weight(method),
+        flops_by_fate=flops(target, draft, machines, run.tokens),
+        hits=meter.hits.rate() if ssd else None,
+        pace=meter.pace,
         log=run.log,
     )
 
@@ -174,6 +186,15 @@ def rows_of(run: Run, method: str, meter: Meter, free_backup: bool) -> tuple[Row
         aborted=run.aborted_rows,
         upkeep=rows["glue"] + rows["upkeep"],
     )
+
+
+def flops(target: Rows, draft: Rows, machines: Machines, tokens: int) -> dict[str, float]:
+    """10^9 operations per token of the text by what became of the forwards."""
+    weights = ((target, 2 * machines.target_billions), (draft, 2 * machines.draft_billions))
+    return {
+        fate: ratio(sum(getattr(rows, fate) * weight for rows, weight in weights), tokens)
+        for fate in vars(target)
+    }
 
 
 def ratio(a: float, b: float) -> float:

@@ -2,9 +2,13 @@
 
 Rules that change a result: a request joins only between rounds. Its prefill stalls the batch (in SD
 and SSD the draft's prefill too, in SSD beside the target's). In SSD its first round has no cache
-and stalls the batch as a miss would. It reserves KV positions for its whole text and a round of
-K+1; nothing is evicted. First come, first served. Its first token is that of its first round. It
-leaves at its last token, in the middle of a block if need be. Every round drafts K tokens.
+and stalls the batch as a miss would: the draft drafts it, in one pass with a just-in-time backup.
+It reserves KV positions for its whole text and a round of K+1; nothing is evicted. First come,
+first served. Its first token is that of its first round. It leaves at its last token, in the middle
+of a block if need be; what is prepared for it is still filled, unless the filling is given up for
+one who stays. Every round drafts K tokens. Abort, late hits and sending follow `sim.rounds.Rules`:
+a late hit that falls back, and a miss that ends the filling, take the entries of all rows. From a
+batch of `fast_from` rows on the backup is instant (the threshold of Thm 17).
 """
 
 from __future__ import annotations
@@ -14,14 +18,13 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from simpy import Environment, Interrupt
+from simpy import Environment, Event
 
 from sim.checks import need_integer
 from sim.clock import Limit, Process, settle
-from sim.devices import Device
+from sim.protocols import fill
 from sim.queueing import Demand, Experience, Request, experience
-from sim.recorder import IDLE
-from sim.rounds import Costs, Kernel, Round
+from sim.rounds import Costs, Kernel, Round, Rules
 from sim.run import Run
 from sim.scenario import Scenario
 from sim.workloads import Drawn
@@ -48,12 +51,14 @@ READINGS: dict[str, Callable[[Experience], float]] = {
 class Row:
     """A request in the batch, with a stream of outcomes of its own.
 
-    stalls: the cache cannot serve its next round. fell_back: because the filling was given up.
+    cold: no round yet. missed: the backup has to draft its next round; fell_back: because the
+    filling was given up.
     """
 
     request: Request
     outcomes: Drawn
-    stalls: bool = True
+    cold: bool = True
+    missed: bool = False
     fell_back: bool = False
 
 
@@ -122,11 +127,13 @@ class Desk:
 
     def close_round(self) -> bool:
         """All rows get their tokens; who has all of them leaves. Whether the run is over."""
+        fast = self.scenario.is_fast(len(self.rows))
         for row in list(self.rows):
+            row.outcomes.fast = fast
             outcome, request = row.outcomes.next(row.fell_back), row.request
             request.emitted += min(outcome.emitted, request.left)
             request.blocks_ns.append(int(self.env.now))
-            row.stalls, row.fell_back = outcome.misses > 0, False
+            row.cold, row.missed, row.fell_back = False, outcome.misses > 0, False
             if not request.left:
                 self.leave(row)
         return len(self.done) >= self.demand.requests
@@ -141,7 +148,7 @@ class Desk:
             self.arrive()
 
 
-def server(env: Environment, run: Run, desk: Desk, costs: Costs, abort: str) -> Process:
+def server(env: Environment, run: Run, desk: Desk, costs: Costs, rules: Rules) -> Process:
     """Rounds of the batch, one after another, as long as there are requests."""
     path, target, method = run.path, run.target, desk.method
     lookahead, number = desk.scenario.drafted_in(method), 0
@@ -157,10 +164,10 @@ def server(env: Environment, run: Run, desk: Desk, costs: Costs, abort: str) -> 
             path.enter("prefill")
             yield from prefill(env, run, costs, method, len(joined))
         number += 1
-        stalled = sum(row.stalls for row in desk.rows) if method == "ssd" else 0
-        round = Round(number, lookahead, rows=len(desk.rows), backups=stalled)
+        missed = sum(row.missed for row in desk.rows) if method == "ssd" else 0
+        round = Round(number, lookahead, rows=len(desk.rows), backups=missed)
         if method == "ssd":
-            yield from ssd_round(env, run, desk, costs, round, abort)
+            yield from ssd_round(env, run, desk, costs, round, rules)
         else:
             path.enter("drafting")
             yield from target.run_all(costs.drafting(round) if lookahead else ())
@@ -181,16 +188,18 @@ def prefill(env: Environment, run: Run, costs: Costs, method: str, rows: int) ->
 
 
 def ssd_round(
-    env: Environment, run: Run, desk: Desk, costs: Costs, round: Round, abort: str
+    env: Environment, run: Run, desk: Desk, costs: Costs, round: Round, rules: Rules
 ) -> Process:
-    """Backup for rows without an entry, then verification beside filling, then the answer."""
+    """Drafting for rows without an entry, verification beside filling, then the answer."""
     path, draft, target = run.path, run.draft, run.target
-    if round.backups:
+    kernels = catching_up(desk, costs, round)
+    if kernels:
         path.enter("miss")
-        yield from draft.run_all(costs.backup(round))
+        yield from draft.run_all(kernels)
     path.enter("link")
-    yield env.timeout(costs.speculation_ns(round))
-    filling = env.process(cuttable(draft, list(costs.filling(round))))
+    transfer_ns, outcome = costs.speculation_ns(round), env.event()
+    filling = env.process(filled(env, run, rules, costs, round, outcome))
+    yield env.timeout(transfer_ns)
     path.enter("verification")
     yield from target.run(costs.verification(round))
     if finish(run, desk, round):
@@ -200,20 +209,32 @@ def ssd_round(
     path.enter("link")
     yield env.timeout(costs.outcome_ns(round))
     path.enter("overflow")
-    if abort == "instant" and filling.is_alive and any(row.stalls for row in desk.rows):
+    outcome.succeed(round._replace(misses=sum(row.missed for row in desk.rows)))
+    full = yield filling
+    if not full:
         for row in desk.rows:
-            row.stalls = row.fell_back = True  # no entry is complete
-        filling.interrupt()
-    yield filling
+            row.missed = row.fell_back = True  # no entry can be used
     path.enter("service")
     yield from draft.run(costs.service(round))
 
 
-def cuttable(device: Device, kernels: list[Kernel]) -> Process:
-    try:
-        yield from device.run_all(kernels)
-    except Interrupt:
-        device.lane.enter(IDLE)
+def catching_up(desk: Desk, costs: Costs, round: Round) -> list[Kernel]:
+    """What is drafted while all wait: new rows by the draft, missed ones by the backup."""
+    new = sum(row.cold for row in desk.rows)
+    backup = list(costs.backup(round._replace(backups=round.backups + new)))
+    if round.backups and backup:
+        return backup
+    return list(costs.cold_start(round._replace(rows=new))) if new else []
+
+
+def filled(
+    env: Environment, run: Run, rules: Rules, costs: Costs, round: Round, outcome: Event
+) -> Process:
+    """Send if that occupies the draft, then fill; returns whether the cache became full."""
+    if rules.sending_occupies_draft:
+        yield from run.draft.run(Kernel("send", costs.speculation_ns(round)))
+    full = yield from fill(env, run, rules, costs.filling(round), outcome)
+    return full
 
 
 def finish(run: Run, desk: Desk, round: Round) -> bool:
@@ -249,7 +270,7 @@ def serve(
     run = Run(env, Limit(rounds=2**62), [] if keep_log else None)
     desk = Desk(env, scenario, method, demand, kv_positions, seed)
     env.process(desk.arrivals())
-    env.process(server(env, run, desk, scenario.work(seed), scenario.rules.abort))
+    env.process(server(env, run, desk, scenario.work(seed), scenario.rules))
     run.go()
     rows = sum(len(request.blocks_ns) for request in desk.done)
     rows += sum(len(row.request.blocks_ns) for row in desk.rows)
@@ -259,12 +280,6 @@ def serve(
 def check(scenario: Scenario, method: str, kv_positions: int | None) -> None:
     if kv_positions is not None:
         need_integer("kv_positions", kv_positions, least=1)
-    rules = scenario.rules
-    if rules.abort == "step" or rules.late_hit == "fallback" or rules.sending_occupies_draft:
-        raise ValueError(
-            "rules: expected abort never or instant, late hits that wait and free sending in "
-            f"serving, got {rules}"
-        )
     if method == "ssd" and scenario.lookahead == 0:
         raise ValueError("lookahead: expected at least 1 for SSD (K = 0 is AR), got 0")
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -28,34 +29,41 @@ def rows_of_comparison(
     reports: Mapping[str, Report], published: Mapping[str, Mapping[str, float]]
 ) -> list[tuple[str, list[str]]]:
     """Name and cells of each line; cells in the order of `reports`."""
-    all_, rate = list(reports.values()), {m: r.tokens_per_s.value for m, r in reports.items()}
+    all_ = list(reports.values())
 
     def line(name: str, cells: Iterable[float | None]) -> tuple[str, list[str]]:
         return name, [number(cell) for cell in cells]
 
     lines = [
         ("tokens/s", [str(report.tokens_per_s) for report in all_]),
-        line("x AR", [rate[m] / rate["ar"] for m in reports]) if "ar" in rate else ("", []),
-        line("x SD", [rate[m] / rate["sd"] for m in reports]) if "sd" in rate else ("", []),
+        *(times_as_fast(reports, m) for m in ("ar", "sd") if m in reports and len(all_) > 1),
         line("tokens a round", [r.tokens_per_round for r in all_]),
-        line("round, ms", [r.round_ms for r in all_]),
-        line("hit rate", [r.hit_rate for r in all_]),
+        line("ms a round", [r.round_ms for r in all_]),
+        ("hit rate", ["-" if r.hits is None else str(r.hits) for r in all_]),
         line("tokens after a hit", [r.tokens_hit for r in all_]),
         line("tokens after a miss", [r.tokens_miss for r in all_]),
         *causes(all_),
-        line("target busy", [r.utilisation["target"] for r in all_]),
-        line("draft busy", [r.utilisation["draft"] for r in all_]),
+        line("target busy, share of time", [r.utilisation["target"] for r in all_]),
+        line("draft busy, share of time", [r.utilisation["draft"] for r in all_]),
         line("target rows a token", [r.target_rows.total / r.tokens for r in all_]),
         line("draft rows a token", [r.draft_rows.total / r.tokens for r in all_]),
         *(line(f"  draft rows {kind}", [getattr(r.draft_rows, kind) / r.tokens for r in all_])
           for kind in FATES),
-        line("10^9 parameters x rows a token", [r.parameter_tokens for r in all_]),
+        line("10^9 parameters x rows/token", [r.parameter_tokens for r in all_]),
+        line("GFLOP a token, both models", [r.flops for r in all_]),
+        *(line(f"  GFLOP {kind}", [r.flops_by_fate[kind] for r in all_]) for kind in FATES),
         line("devices (weight)", [r.device_weight for r in all_]),
-        line("tokens/s/device", [r.tokens_per_device_second for r in all_]),
+        ("tokens/s/device", [str(r.tokens_per_s.times(1 / r.device_weight)) for r in all_]),
     ]  # fmt: skip
     for source, row in published.items():
-        lines.append(line(f"published, {source}", [row.get(m) for m in reports]))
+        lines.append(line(f"tokens/s, {source}", [row.get(m) for m in reports]))
     return [(name, cells) for name, cells in lines if name and any(c != "-" for c in cells)]
+
+
+def times_as_fast(reports: Mapping[str, Report], base: str) -> tuple[str, list[str]]:
+    """Speedups; the interval is that of the quotient, since both saw the same outcomes."""
+    ratios = {m: report.over(reports[base]) for m, report in reports.items()}
+    return f"x {base.upper()}", ["1" if m == base else str(r) for m, r in ratios.items()]
 
 
 def causes(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
@@ -67,22 +75,45 @@ def causes(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
             sum(ms for c, ms in r.causes_ms.items() if TOGETHER.get(c, c) == name) / r.tokens
             for r in reports
         ]
-        lines.append((f"  ms a token: {name}", [number(ms) if ms else "-" for ms in spent]))
+        lines.append((f"  ms {name}", [number(ms) if ms else "-" for ms in spent]))
     total = [number(r.makespan_ms / r.tokens) for r in reports]
-    return [*lines, ("ms a token, all causes", total)]
+    return [("ms a token, by cause:", total), *lines]
 
 
-def table(title: str, columns: Sequence[str], lines: Iterable[Sequence[str]]) -> Table:
-    made = Table(title=title, title_justify="left")
+def table(
+    title: str, columns: Sequence[str], lines: Iterable[Sequence[str]], words: int = 1
+) -> Table:
+    """The first `words` columns hold words; the others figures, broken only if they must be."""
+    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False,
+                 collapse_padding=True)  # fmt: skip
     for i, column in enumerate(columns):
-        made.add_column(column, justify="right" if i else "left")
+        text = i < words
+        made.add_column(column, justify="left" if text else "right", no_wrap=not text)
     for line in lines:
         made.add_row(*line)
     return made
 
 
-def emit(console: Console, made: Table, data: Any, as_json: bool, path: Path | None) -> None:
-    """Print the table, or JSON instead; write its cells as CSV where a path is given."""
+WORDS_NEED = 12  # characters, for the columns of words together
+
+
+def allow_breaks(made: Table, width: int) -> None:
+    """On a narrow terminal break figures rather than lose them."""
+    figures = [column for column in made.columns if column.no_wrap]
+    needed = sum(
+        2 + max(len(str(cell)) for cell in (column.header, *column.cells)) for column in figures
+    )
+    if needed + WORDS_NEED > width:
+        for column in made.columns:
+            column.no_wrap, column.overflow = False, "fold"
+            column.min_width = 4
+
+
+def emit(
+    console: Console, made: Table, data: Any, as_json: bool, path: Path | None,
+    notes: Iterable[str] = (),
+) -> None:  # fmt: skip
+    """Print the table and its notes, or JSON instead; write its cells as CSV to a given path."""
     if path is not None:
         cells = zip(*(column.cells for column in made.columns), strict=True)
         with path.open("w", newline="") as file:
@@ -92,4 +123,7 @@ def emit(console: Console, made: Table, data: Any, as_json: bool, path: Path | N
     if as_json:
         console.print_json(json.dumps(data))
     else:
+        allow_breaks(made, console.width)
         console.print(made)
+        for note in notes:
+            console.print(note, markup=False, highlight=False)

@@ -17,10 +17,14 @@ from typing import Any
 
 from sim.clock import Limit
 from sim.config import scenario_of, set_key
+from sim.intervals import Rate
+from sim.laws import Rates
+from sim.scenario import Scenario
 from sim.simulate import METHODS
 from sim.spread import spread
 
 Row = dict[str, str]
+OF_THE_CACHE = ("method.lookahead", "method.fan_out", "method.fan_out_miss")
 COLUMNS = (
     "rounds", "seed", "method", "tokens_per_s", "half_width", "tokens_per_round", "round_ms",
     "hit_rate", "parameter_tokens", "tokens_per_device_second",
@@ -55,6 +59,18 @@ def point(base: Mapping[str, Any], at: Mapping[str, str], rounds: int, seed: int
     return rows
 
 
+def cells(row: Row) -> list[str]:
+    """A row of the file as a person reads it: the rate with its interval, three digits else."""
+
+    def short(name: str) -> str:
+        return f"{float(row[name]):.3g}" if row[name] else "-"
+
+    half = float(row["half_width"]) if row["half_width"] else None
+    rate = Rate(float(row["tokens_per_s"]), half, int(row["rounds"]))
+    return [row["method"].upper(), str(rate), short("hit_rate"), short("round_ms"),
+            short("tokens_per_device_second")]  # fmt: skip
+
+
 def plain(number: float | None) -> str:
     return "" if number is None else f"{number:.6g}"
 
@@ -77,7 +93,7 @@ def sweep(
         data = deepcopy(dict(base))
         for name, value in at.items():
             set_key(data, f"{name}={value}")
-        scenario_of(data)
+        refuse_fixed_rates(scenario_of(data), axes)
     header = [*axes, *COLUMNS]
     have = {identity(row, rounds, seed) for row in read(path, header)}
     wanted = {identity(at, rounds, seed): at for at in points}
@@ -92,6 +108,18 @@ def sweep(
     return sorted(
         rows, key=lambda r: (order[identity(r, rounds, seed)], METHODS.index(r["method"]))
     )
+
+
+def refuse_fixed_rates(scenario: Scenario, axes: Mapping[str, Sequence[str]]) -> None:
+    """K or F may not change under hit rates that stay: they were measured at one K and F."""
+    moving = [name for name in OF_THE_CACHE if len(set(axes.get(name, ()))) > 1]
+    fixed = any(isinstance(context.hits, Rates) for context in scenario.text.contexts)
+    if moving and fixed:
+        raise ValueError(
+            f"--over {moving[0]}: the hit rates of this scenario hold at one K and fan-out and say "
+            f"nothing about others, got {list(axes[moving[0]])}; give text.prefactor and "
+            "text.exponent"
+        )
 
 
 def identity(row: Mapping[str, str], rounds: int, seed: int) -> tuple[tuple[str, str], ...]:

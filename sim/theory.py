@@ -190,12 +190,14 @@ class Derived:
 
     @property
     def tokens(self) -> float:
-        return self.hit * self.tokens_hit + (1 - self.hit) * self.tokens_miss
+        after_hit = self.hit * self.tokens_hit if self.hit else 0.0  # rounds of no kind: nan
+        return after_hit + ((1 - self.hit) * self.tokens_miss if self.hit < 1 else 0.0)
 
 
 def derive(
-    text: Text, lookahead: int, fan_out: Sequence[int], fan_out_miss: Sequence[int] | None = None
-) -> Derived:
+    text: Text, lookahead: int, fan_out: Sequence[int], fan_out_miss: Sequence[int] | None = None,
+    fast: bool = False,
+) -> Derived:  # fmt: skip
     """Exact long-run rates from the chain over (context, who served the round).
 
     Assumes that every hit is served, i.e. that no late hit falls back.
@@ -204,7 +206,7 @@ def derive(
     chain, tokens = np.zeros((len(states),) * 2), np.zeros(len(states))
     for i, (c, backup) in enumerate(states):
         context = text.contexts[c]
-        law = context.drafted_by(backup)
+        law = context.drafted_by(backup, fast)
         widths = fan_out_miss if backup and fan_out_miss is not None else fan_out
         weights = law.weights(lookahead)
         hit = sum(w * h for w, h in zip(weights, context.hits.hits(widths, backup), strict=True))

@@ -23,7 +23,7 @@ class Work:
     widths: guesses in all (sum of the fan-out) after a cached and after a backup's round. A round
     of the cache is glue, K tree steps on all branches, store. extra_step: SD's draft makes a step
     more, K+1, which writes the KV of d_K. A backup makes K steps (the glue forward wrote that KV),
-    or none if it is `instant` (a look-up, a random string).
+    or none if it is `instant` (a look-up, a random string), as for batches from fast_from on.
     """
 
     times: Times
@@ -32,6 +32,7 @@ class Work:
     extra_step: bool = True
     backup_kind: str = "draft"
     seed: int = 0
+    fast_from: int | None = None
 
     def __post_init__(self) -> None:
         need_choice("backup", self.backup_kind, BACKUPS)
@@ -87,7 +88,9 @@ class Work:
         return self.steps("draft", round, round.drafted)
 
     def backup(self, round: Round) -> list[Kernel]:
-        drafts = self.backup_kind == "draft"
+        drafts = self.backup_kind == "draft" and not (
+            self.fast_from and round.rows >= self.fast_from
+        )
         return self.steps("backup", round, round.drafted) if drafts else []
 
     def steps(self, kind: str, round: Round, count: int) -> list[Kernel]:

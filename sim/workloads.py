@@ -27,7 +27,8 @@ class Drawn:
 
     fan_out applies after a round that the cache served (or the first), fan_out_miss after one that
     the backup served; without fan_out nothing is prepared and the draft drafts every round (SD).
-    Each row has its own context and outcome. One seed, one sequence of rounds.
+    Each row has its own context and outcome. One seed, one sequence of rounds. fast: the backup is
+    an instant one beside the draft (`Context.fast`); it may change from round to round.
     """
 
     text: Text
@@ -36,6 +37,7 @@ class Drawn:
     rows: int = 1
     fan_out: Sequence[int] | None = None
     fan_out_miss: Sequence[int] | None = None
+    fast: bool = False
 
     def __post_init__(self) -> None:
         need_integer("lookahead", self.lookahead)
@@ -52,10 +54,11 @@ class Drawn:
         self.missed = [False] * self.rows
 
     def law(self, context: Context, lists: Sequence[Sequence[int] | None]) -> list[RoundLaw]:
-        """Of a round that the cache served, and of one that the backup served."""
+        """Of a round that the cache served, the backup, and the instant backup."""
         laws = []
-        for backup, widths in zip((False, True), lists, strict=True):
-            weights = context.drafted_by(backup).weights(self.lookahead)
+        for served_by, widths in enumerate((*lists, lists[-1])):
+            backup = served_by > 0
+            weights = context.drafted_by(backup, served_by == 2).weights(self.lookahead)
             hits = [1.0] * len(weights) if widths is None else context.hits.hits(widths, backup)
             laws.append(RoundLaw(list(accumulate(weights[:-1])), hits, context.stay))
         return laws
@@ -65,7 +68,8 @@ class Drawn:
         accepted = misses = backups = by_backup = 0
         for row, (u_accept, u_hit, u_stay) in enumerate(next(self.uniforms)):
             backup = self.missed[row] or fell_back
-            cumulative, hits, stay = self.laws[self.contexts[row]][backup]
+            law = backup + (backup and self.fast)
+            cumulative, hits, stay = self.laws[self.contexts[row]][law]
             k = bisect_right(cumulative, u_accept)
             miss = u_hit >= hits[k]
             if u_stay >= stay:
@@ -78,6 +82,35 @@ class Drawn:
             self.number, self.lookahead, accepted, accepted + self.rows, misses, backups,
             self.rows, by_backup,
         )  # fmt: skip
+
+
+@dataclass
+class Shortened:
+    """Texts of `length` tokens one after another, each shortened at its end as the decoders do.
+
+    A round drafts at most what is left of its text, and its last tokens may be cut off. Only for
+    one sequence, and for methods without a cache (which would be cold in each text): AR and SD.
+    """
+
+    rounds: Drawn
+    length: int
+
+    def __post_init__(self) -> None:
+        need_integer("length", self.length, least=1)
+        if self.rounds.rows != 1 or self.rounds.fan_out is not None:
+            raise ValueError(
+                "texts: expected one sequence without a cache, got "
+                f"{self.rounds.rows} and fan_out {self.rounds.fan_out}"
+            )
+        self.left = self.length
+
+    def next(self, fell_back: bool = False) -> Round:
+        whole = self.rounds.next(fell_back)
+        drafted = min(whole.drafted, self.left)
+        accepted = min(whole.accepted, drafted)
+        emitted = min(accepted + 1, self.left)
+        self.left = self.left - emitted or self.length
+        return whole._replace(drafted=drafted, accepted=accepted, emitted=emitted)
 
 
 class RoundLaw(NamedTuple):

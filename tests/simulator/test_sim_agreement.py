@@ -9,11 +9,11 @@ import pytest
 
 from sim.clock import Limit
 from sim.costs import Linear, Link, Times
-from sim.intervals import BatchMeans, student_95
+from sim.intervals import BatchMeans, Rate, student_95
 from sim.laws import Acceptance, Context, Curve, Rates, Text
 from sim.rounds import Rules
 from sim.scenario import Scenario
-from sim.theory import batch_speed, sd_speed, ssd_speed
+from sim.theory import batch_speed, own_draft_ratio, sd_speed, ssd_speed
 from sim.workloads import Drawn
 
 TEXT = Text.simple(Acceptance((0.8,), iid=True), Curve(0.5, 0.8))
@@ -116,6 +116,41 @@ def test_intervals_cover_the_closed_form():
     assert 180 <= covered <= 198
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_speedups_have_the_interval_of_a_quotient(seed):
+    """Cor. 8, own draft: the ratio is known; what SD and SSD share makes its interval narrow."""
+    text = Text.simple(Acceptance((0.8,), iid=True), Rates(0.7, 0.7))
+    times = Times(Linear(1.0), Linear(0.15), glue=Linear(0.0))  # T_p = T_SD = T_b = .6
+    case = scenario(text=text, times=times, rules=Rules("instant"))
+    ssd, sd = (case.run(m, Limit(rounds=3000), seed) for m in ("ssd", "sd"))
+    ratio = ssd.over(sd)
+    assert ratio.value == pytest.approx(ssd.tokens_per_s.value / sd.tokens_per_s.value)
+    assert abs(z_score(ratio, own_draft_ratio(0.7, 0.6))) < 5
+    apart = sum(r.tokens_per_s.half_width / r.tokens_per_s.value for r in (ssd, sd))
+    assert ratio.half_width / ratio.value < 0.5 * apart
+    assert str(ssd.over(ssd)) == "1 ± 0"
+
+
+def test_quotients_need_as_many_rounds_in_both():
+    short, long = (scenario().run("sd", Limit(rounds=n)) for n in (200, 300))
+    with pytest.raises(ValueError, match="expected as many rounds in both, got 199, 299"):
+        short.over(long)
+    both = [scenario().run("sd", Limit(rounds=90), seed) for seed in (0, 1)]
+    assert both[0].over(both[1]).half_width is None  # marked as too short
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"),
+    [
+        (Rate(290.4321, 6.84, 500), "290.4 ± 6.8"), (Rate(1391.2, 24.4, 500), "1391 ± 24"),
+        (Rate(1.5834, 0.0461, 500), "1.583 ± 0.046"), (Rate(66.06, 1e-15, 500), "66.06 ± 0"),
+        (Rate(5.0, None, 9), "5 (too short)"), (Rate(12345.0, 432.0, 9), "12345 ± 432"),
+    ],
+)  # fmt: skip
+def test_a_rate_is_written_to_the_place_that_its_interval_reaches(rate, text):
+    assert str(rate) == text
+
+
 def test_batch_means_hold_few_numbers_and_lose_none():
     means, rng = BatchMeans(), np.random.default_rng(0)
     gains, costs = rng.integers(1, 9, 10_000), rng.integers(5, 9, 10_000)
@@ -137,7 +172,7 @@ def test_students_t(degrees, point):
 def test_too_short_a_run_is_marked():
     short = scenario().run("ssd", Limit(rounds=100)).tokens_per_s
     assert short.half_width is None
-    assert "too short a run" in str(short)
+    assert str(short).endswith(" (too short)")
     assert scenario().run("ssd", Limit(rounds=140)).tokens_per_s.half_width is not None
 
 

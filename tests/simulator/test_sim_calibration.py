@@ -114,6 +114,37 @@ def test_predictions_not_published_here_are_in_the_report(rows):
         "SD K=6 b=16": pytest.approx(2445, rel=0.02),
     }
     assert all("not published" in row.note for row in rows.values() if row.measured is None)
+    for row in rows.values():
+        assert (row.uncertainty is None) == (row.measured is not None), row.what
+
+
+def test_the_numbers_in_the_notes_are_those_of_the_model(rows):
+    """Qwen's SD: 1.34 ms a step, 1.98 needed, 13 % too slow with a tree step's 2.54."""
+    note, step = rows["qwen-32b-0.6b", "SD K=6"].note, qwen_draft_step_ms()
+    tokens, misses = tokens_per_round(qwen_acceptance(), 6), 7 * (1 - pub.QWEN_HIT)
+
+    def error(step_ms):
+        return 1e3 * tokens / (pub.QWEN_VERIFY_MS + 7 * step_ms) / pub.QWEN_SD - 1
+
+    assert f"{step:.2f} ms" in note
+    assert round(0.01 * pub.QWEN_ROUND_MS / misses, 2) == 0.13
+    assert round((1 + error(step - 0.13)) / (1 + error(step)) - 1, 2) == 0.05
+    wider = step * (1 - pub.QWEN_HIT) / (1 - pub.QWEN_HIT - 0.02)  # another hit rate
+    assert round(1 - (1 + error(wider)) / (1 + error(step)), 2) == 0.04
+    assert round((1e3 * tokens / pub.QWEN_SD - pub.QWEN_VERIFY_MS) / 7, 2) == 1.98
+    assert round(error(pub.QWEN_TREE_MS), 2) == -0.13
+    table = rows["llama-70b-1b", "SSD/AR of the table"].note
+    for method in ("sd", "ssd"):
+        assert f"{pub.LLAMA_TABLE[method] / pub.LLAMA_FIGURE_AR:.2f}" in table
+
+
+def test_a_temperature_of_one_is_off_by_what_is_stated():
+    """T = 1: .02 of the hit rate and .15 tokens a round more or less are within 4 % of the rate."""
+    s = llama(1.0)
+    derived, step = s.derived(), pub.LLAMA_DRAFT_STEP_MS
+    ms = s.times.target.ms(8) + s.times.service_ms + 7 * step * (1 - derived.hit)
+    shift = 0.15 / derived.tokens + 7 * step * 0.02 / ms
+    assert 0.035 < shift < 0.045
 
 
 def test_every_preset_says_what_was_fitted(rows):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ import pytest
 import ssd_ref
 from sim.costs import Linear, Times
 from sim.laws import Acceptance, Curve, Text
-from sim.replay import Replay, acceptance_of, read_rounds, replay
+from sim.replay import Replay, acceptance_of, read_recording, read_rounds, replay
 from sim.scenario import Scenario
+from sim.workloads import Drawn, Shortened
+from ssd_ref.study.recording import write_rounds
 
 TEXT = Text.simple(Acceptance((0.5,), iid=True), Curve(0.5, 1.0))
 
@@ -19,6 +22,10 @@ TEXT = Text.simple(Acceptance((0.5,), iid=True), Curve(0.5, 1.0))
 def line(round=1, served_by="first", drafted=2, accepted=1, bonus=5, emitted=2, rank=0):
     return {"round": round, "served_by": served_by, "drafted": drafted, "accepted": accepted,
             "bonus": bonus, "emitted": emitted, "rank": rank}  # fmt: skip
+
+
+def header(**settings):
+    return {"header": {"settings": settings}}
 
 
 def write(path, lines):
@@ -71,7 +78,9 @@ def test_a_replay_has_exactly_this_time(tmp_path):
     result = replay(scenario(2, (1, 1, 2)), "ssd", texts)
     assert [r.makespan_ms for r in result.reports] == [14 + 10 + 14 + 12, 12]
     assert (result.tokens, result.makespan_ms) == (2 + 3 + 1 + 1 + 1, 62)
-    assert result.tokens_per_s == pytest.approx(1e3 * 8 / 62)
+    assert result.tokens_per_s.value == pytest.approx(1e3 * 8 / 62)
+    assert result.hit_rate.value == 1 / 3
+    assert (result.hit_rate.rounds, result.hit_rate.half_width) == (3, None)
     wider = replay(scenario(2, (1, 1, 3)), "ssd", texts)  # round 2's rank is 2: now a hit
     assert wider.reports[0].makespan_ms == 14 + 10 + 10 + 12
     sd = replay(scenario(2, (1, 1, 2)), "sd", texts)
@@ -106,7 +115,16 @@ def test_hazards_count_only_tested_drafts(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([], "r.jsonl: expected at least one round, got none"),
+        ([], "r.jsonl: expected at least one round of SSD or SD, got none"),
+        ([line(1, "target") | {"method": "ar"}], "expected at least one round of SSD or SD"),
+        ([line() | {"method": "sdd"}], "line 1: method: expected one of ar, sd, ssd, got 'sdd'"),
+        ([{"header": 3}], "line 1: header: expected an object with settings, got 3"),
+        ([header(saguaro_c=0.5)], "line 1: saguaro_c: expected 1 (with others the text depends"),
+        ([header(backup="uniform")], "line 1: backup: expected 'draft' (with others the text"),
+        (
+            [header(lookahead=2), line(), header(lookahead=3)],
+            "line 3: lookahead: expected 2 as in the first header, got 3",
+        ),
         ([line(2)], "line 1: expected round 1, got 2"),
         ([line(), line(3)], "line 2: expected round 1 or 2, got 3"),
         ([line(), line(2, "cash")], "line 2: served_by: expected one of"),
@@ -134,6 +152,93 @@ def test_a_recording_of_sd_has_no_rank_at_k(tmp_path):
     texts = read_rounds(write(tmp_path / "r.jsonl", [line(rank=None), line(2)]))
     with pytest.raises(ValueError, match=r"round 1: expected a rank, got none .*record SSD"):
         replay(scenario(2, (1, 1, 1)), "ssd", texts)
+
+
+def test_the_decoders_own_file_is_read(tmp_path):
+    """Header, then AR's, SD's and SSD's rounds of one text; two files, one behind the other."""
+    target, draft = models(0)
+    for seed in (0, 1):
+        more = {"max_new_tokens": 60, "randomness": ssd_ref.SeededRandomness(seed)}
+        runs = {
+            "ar": ssd_ref.autoregressive(target, (0,), **more),
+            "sd": ssd_ref.speculative(target, draft, (0,), lookahead=3, **more),
+            "ssd": ssd_ref.ssd(target, draft, (0,), lookahead=3, fan_out=(2,) * 4, **more),
+        }
+        rounds = {method: run.rounds for method, run in runs.items()}
+        write_rounds(tmp_path / f"{seed}.jsonl", header(lookahead=3)["header"], rounds)
+    path = tmp_path / "both.jsonl"
+    path.write_text((tmp_path / "0.jsonl").read_text() + (tmp_path / "1.jsonl").read_text())
+    recording = read_recording(path)
+    assert recording.settings == {"lookahead": 3}
+    assert [len(text) for text in recording.texts] == [
+        len(read_rounds(tmp_path / f"{seed}.jsonl")[0]) for seed in (0, 1)
+    ]
+    assert [record._asdict() for record in recording.texts[1]] == [
+        record.to_json() for record in runs["ssd"].rounds
+    ]
+    sd_only = [{"method": "sd"} | record.to_json() for record in runs["sd"].rounds]
+    assert len(read_rounds(write(tmp_path / "sd.jsonl", sd_only))[0]) == len(sd_only)
+
+
+def test_intervals_come_from_how_much_texts_differ(tmp_path):
+    """Six texts of 2 rounds; AR takes as long for each token, so that its rate is certain."""
+    lines = []
+    for bonus in range(6):
+        lines += [line(1, accepted=bonus % 3, emitted=bonus % 3 + 1, rank=bonus % 2), line(2)]
+    texts = read_rounds(write(tmp_path / "r.jsonl", lines))
+    ssd, ar = (replay(scenario(2, (1, 1, 1)), m, texts) for m in ("ssd", "ar"))
+    times = [14 + 10 * 1 if bonus % 2 == 0 else 14 + 14 for bonus in range(6)]
+    tokens = [bonus % 3 + 1 + 2 for bonus in range(6)]
+    value = 1e3 * sum(tokens) / sum(times)
+    assert ssd.tokens_per_s.value == pytest.approx(value)
+    share = np.array(tokens) / sum(tokens) - np.array(times) / sum(times)
+    half = value * 2.5706 * np.sqrt(np.sum(share**2) * 6 / 5)
+    assert ssd.tokens_per_s.half_width == pytest.approx(half)
+    assert (ar.tokens_per_s.value, ar.tokens_per_s.half_width) == (100, pytest.approx(0))
+    assert ssd.over(ar).half_width == pytest.approx(half / 100)
+    assert (ssd.hit_rate.value, ssd.hit_rate.rounds) == (0.5, 6)
+
+
+def test_a_law_reaches_behind_the_recorded_positions_by_a_stated_rule(tmp_path):
+    """Tested 4, 3, 2 and accepted 3, 2, 1 times: behind them (1 + 2) / (2 + 3)."""
+    lines = [line(n, drafted=3, accepted=k, emitted=k + 1) for n, k in enumerate((0, 1, 2, 3), 1)]
+    texts = read_rounds(write(tmp_path / "r.jsonl", lines))
+    assert acceptance_of(texts).hazards == (3 / 4, 2 / 3, 1 / 2)
+    assert acceptance_of(texts, 2).hazards == (3 / 4, 2 / 3)
+    assert acceptance_of(texts, 5).hazards == (3 / 4, 2 / 3, 1 / 2, 3 / 5, 3 / 5)
+    with pytest.raises(ValueError, match="expected at least one tested draft, got none"):
+        acceptance_of([[]])
+
+
+def test_texts_end_as_the_decoders_end_them():
+    """Acceptance 1, K = 3, texts of 6 tokens: rounds of 4, then 2 drafts of which no bonus."""
+    text = Text.simple(Acceptance((1.0,), iid=True), Curve(0.5, 1.0))
+    rounds = Shortened(Drawn(text, 3, 0), 6)
+    got = [rounds.next() for _ in range(4)]
+    assert [(r.drafted, r.accepted, r.emitted) for r in got] == [(3, 3, 4), (2, 2, 2)] * 2
+    with pytest.raises(ValueError, match="texts: expected one sequence without a cache, got 2"):
+        Shortened(Drawn(text, 3, 0, rows=2), 6)
+
+
+@pytest.mark.parametrize("lookahead", [1, 4])
+def test_shortened_rounds_are_those_of_the_decoder(lookahead):
+    """Draft and target alike in every context: the same law of rounds, as frequencies."""
+    p, q = np.array([0.6, 0.4]), np.array([0.3, 0.7])
+    target, draft = ssd_ref.TableModel(p), ssd_ref.TableModel(q)
+    mine = Counter()
+    for seed in range(400):
+        run = ssd_ref.speculative(target, draft, (0,), max_new_tokens=5, lookahead=lookahead,
+                                  randomness=ssd_ref.SeededRandomness(seed))  # fmt: skip
+        mine.update((r.drafted, r.emitted) for r in run.rounds)
+    text = Text.simple(Acceptance((0.7,), iid=True), Curve(0.5, 1.0))
+    rounds, theirs = Shortened(Drawn(text, lookahead, 0), 5), Counter()
+    for _ in range(mine.total()):
+        r = rounds.next()
+        theirs[r.drafted, r.emitted] += 1
+    assert set(mine) == set(theirs)
+    for shape, count in mine.items():
+        other = theirs[shape]
+        assert abs(count - other) < 5 * (count + other) ** 0.5, shape
 
 
 def test_a_list_too_short_for_the_recording(tmp_path):

@@ -14,7 +14,7 @@ from sim.report import CAUSES, Machines, Rows
 from sim.rounds import Round, Rules
 from sim.scenario import Scenario
 from sim.simulate import simulate
-from sim.whatif import IDEALS, everything, whatif
+from sim.whatif import IDEALS, MEANING, everything, whatif
 from sim.work import Work
 
 TEXT = Text.simple(Acceptance((0.8,), iid=True), Curve(0.5, 0.8))
@@ -51,6 +51,9 @@ def test_causes_sum_to_the_makespan_and_rows_to_the_log(method, batch, rules):
     assert min(vars(report.target_rows).values()) >= 0
     assert min(vars(report.draft_rows).values()) >= 0
     assert report.target_rows.useful == report.tokens
+    assert sum(report.flops_by_fate.values()) == pytest.approx(report.flops)
+    if method == "ssd":
+        assert report.hits.value == pytest.approx(report.hit_rate)
 
 
 @pytest.mark.parametrize("method", ["ar", "sd", "ssd"])
@@ -89,6 +92,10 @@ def test_what_became_of_each_forward():
     forwards = 2 + 2 + 4 * 15  # cold, backup, four fillings
     assert report.parameter_tokens == pytest.approx((12 * 10 + forwards * 1) / 8)
     assert report.flops == 2 * report.parameter_tokens
+    assert report.flops_by_fate == pytest.approx({
+        "useful": 2 * (8 * 10 + 4) / 8, "rejected": 2 * (4 * 10 + 4) / 8, "unused": 2 * 44 / 8,
+        "aborted": 0, "upkeep": 2 * 12 / 8,
+    })  # fmt: skip
     free = case.with_(backup="instant").run("ssd", Limit(rounds=4), workload=Alternating())
     assert free.draft_rows == Rows(useful=3, rejected=3, unused=44, aborted=0, upkeep=12)
 
@@ -136,7 +143,7 @@ def test_each_row_of_a_batch_has_the_width_of_its_own_list():
 def test_no_ideal_makes_ssd_slower(name):
     reports = whatif(preset(name), Limit(rounds=400))
     plain = reports["as it is"]
-    assert set(reports) == set(IDEALS)
+    assert set(reports) == set(IDEALS) == set(MEANING)
     for ideal in reports.values():
         assert ideal.round_ms <= plain.round_ms
     best = reports["all of these"]

@@ -17,7 +17,7 @@ import sim
 from sim import draw
 from sim.cli import main, parser
 from sim.clock import Limit
-from sim.config import KEYS, scenario_of
+from sim.config import KNOWN, load, scenario_of
 from sim.presets import toy
 from sim.recorder import Interval
 from sim.serving import READINGS
@@ -91,13 +91,16 @@ def output(capsys, *arguments):
 
 def test_compare_prints_speed_cost_and_the_published_rows(capsys):
     text = output(capsys, "compare", "--preset", "llama-70b-1b", "--rounds", "300", "--width", "90")
-    for part in ("tokens/s", "x AR", "x SD", "hit rate", "10^9 parameters x rows a token",
-                 "tokens/s/device", "published, paper's table", "published, reproduction",
-                 "54.7", "66.7"):  # fmt: skip
+    for part in ("tokens/s", "x AR", "x SD", "hit rate", "10^9 parameters x rows/token",
+                 "GFLOP unused", "tokens/s/device"):  # fmt: skip
         assert part in text, part
+    rows = {line[:28].strip(): line[28:].split() for line in text.splitlines()}
+    assert rows["tokens/s, paper's table"] == ["54.7", "162", "256"]
+    assert rows["tokens/s, paper's Figure 1"] == ["66", "-", "-"]
+    assert rows["tokens/s, reproduction"] == ["66.7", "182", "280"]
     changed = output(capsys, "compare", "--preset", "llama-70b-1b", "--rounds", "200",
                      "--set", "times.service_ms=0")  # fmt: skip
-    assert "published" not in changed  # measured at other times
+    assert "reproduction" not in changed  # measured at other times
 
 
 def test_json_and_csv_hold_the_reports_numbers(capsys, tmp_path):
@@ -108,7 +111,7 @@ def test_json_and_csv_hold_the_reports_numbers(capsys, tmp_path):
     assert data["ssd"] == json.loads(json.dumps(report.to_json()))
     rows = list(csv.reader(path.read_text().splitlines()))
     assert rows[0] == ["1 sequence(s)", "AR", "SD", "SSD"]
-    assert rows[1] == ["tokens/s", "100 (± 0)", *(str(toy().run(m, Limit(rounds=300), 5)
+    assert rows[1] == ["tokens/s", "100 ± 0", *(str(toy().run(m, Limit(rounds=300), 5)
                        .tokens_per_s) for m in ("sd", "ssd"))]  # fmt: skip
 
 
@@ -138,7 +141,8 @@ def test_pictures_and_traces_are_written(capsys, tmp_path):
 
 def test_whatif_sweep_and_validate_print_tables(capsys, tmp_path):
     text = output(capsys, "whatif", "--rounds", "200", "--width", "90")
-    assert "free hand-shake and service" in text
+    assert "no hand-shake and no service" in text
+    assert "Savings do not add up" in text
     text = output(capsys, "sweep", "--over", "method.lookahead=1,2", "--rounds", "200",
                   "--file", str(tmp_path / "s.csv"), "--jobs", "1", "--width", "100")  # fmt: skip
     assert "lookahead" in text
@@ -155,6 +159,17 @@ def test_whatif_sweep_and_validate_print_tables(capsys, tmp_path):
         (["compare", "--set", "method.lookahed=3"], "did you mean 'lookahead'?"),
         (["run", "ssd", "--set", "method.lookahead=0"], "at least 1 for SSD (K = 0 is AR), got 0"),
         (["timeline", "--out", "x.bmp"], "expected a name ending in .png or .svg, got 'x.bmp'"),
+        (["timeline", "--out", "/no/x.png"], "--out: expected a file in a folder that exists"),
+        (["compare", "--csv", "/no/x.csv"], "--csv: expected a file in a folder that exists"),
+        (["compare", "--width", "3"], "--width: expected a whole number from 30 on, got '3'"),
+        (["compare", "--rounds", "few"], "--rounds: invalid int value: 'few'"),
+        (["compare", "--set", "run.round=3"], "run: unknown key 'round'; did you mean 'rounds'?"),
+        (["compare", "--set", "temperature=.7"], "toy: expected temperature 0"),
+        (["compare", "--set", "target.chip=h100"], "chip: expected parameters_billions beside"),
+        (["compare", "--set", "text.acceptance=-.5"], "expected a probability in [0, 1], got -0.5"),
+        (["compare", "--set", "target.base_ms=-3"], "base_ms: expected a finite number >= 0.0"),
+        (["serve", "warp", "--concurrency", "2"], "method: expected one of ar, sd, ssd"),
+        (["serve", "ar"], "expected one of arrivals_per_s and concurrency, got None and None"),
         (["timeline", "warp"], "method: expected one of ar, sd, ssd, got 'warp'"),
         (["run", "sd", "--config", "/no/such/file"], "No such file"),
         (["run", "ssd", "--replay", "r", "--set", "text.after_hit=0.9", "--set",
@@ -171,10 +186,67 @@ def test_a_refusal_is_one_line_and_exit_status_2(capsys, arguments, message):
     assert captured.err.count("\n") == 1
 
 
+def test_a_files_run_and_demand_count_and_an_option_wins(capsys, tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text("[run]\nrounds = 150\nseed = 4\n[serve]\nconcurrency = 2\nrequests = 9\n"
+                    "tokens = 8\nreplications = 3\n")  # fmt: skip
+    config = ["--config", str(path), "--json"]
+    data = json.loads(output(capsys, "run", "sd", *config))
+    assert data["sd"]["tokens"] == toy().run("sd", Limit(rounds=150), 4).tokens
+    data = json.loads(output(capsys, "run", "sd", *config, "--rounds", "130", "--seed", "0"))
+    assert data["sd"]["tokens"] == toy().run("sd", Limit(rounds=130), 0).tokens
+    served = json.loads(output(capsys, "serve", "ar", *config))["ar"]
+    assert [e["requests"] for e in served] == [8] * 3  # 9 less the warm-up
+    assert served == json.loads(output(capsys, "serve", "ar", *config, "--seed", "4"))["ar"]
+
+
+def test_forwards_show_the_maximum_beside_the_sum(capsys):
+    data = json.loads(output(capsys, "forwards", "--json", "--set", "target.chip=h100", "--set",
+                             "target.parameters_billions=70"))  # fmt: skip
+    assert set(data) == {"target sum", "target max", "draft"}
+    low, high = data["target max"]["1"], data["target max"]["64"]
+    assert low == high  # flat: the verification of 64 rows would be free
+    assert data["target sum"]["64"] > 1.1 * data["target sum"]["1"] > 1.1 * low
+
+
+@pytest.mark.parametrize("width", [30, 40, 80])
+def test_tables_lose_nothing_on_a_narrow_terminal(capsys, width):
+    for command in (["compare", "--rounds", "140"], ["whatif", "--rounds", "140"]):
+        text = output(capsys, *command, "--width", str(width))
+        assert max(map(len, text.splitlines())) <= width
+        assert "\u2026" not in text  # the mark of what was cut off
+
+
+def test_every_table_of_80_columns_keeps_a_row_on_a_line(capsys, tmp_path):
+    text = output(capsys, "validate", "--rounds", "130", "--width", "80")
+    rows = [line for line in text.splitlines() if line.startswith((" Llama", " Qwen"))]
+    assert len(rows) == 24
+    assert max(map(len, text.splitlines())) <= 80
+    front = ["frontier", "--batches", "1", "--rounds", "130", "--jobs", "1", "--width", "80"]
+    rows = output(capsys, *front).splitlines()
+    assert sum(line.startswith((" AR", " SD ", " SSD")) for line in rows) == 4
+
+
+def test_a_recording_is_replayed_with_its_own_settings(capsys, tmp_path):
+    path = tmp_path / "r.jsonl"
+    record = {"served_by": "first", "drafted": 2, "accepted": 1, "bonus": 5, "emitted": 2}
+    lines = [{"header": {"settings": {"lookahead": 2, "fan_out": [1, 1, 2]}}}]
+    lines += [{"method": "ssd", "round": n, "rank": n % 2} | record for n in (1, 2, 3)]
+    path.write_text("".join(json.dumps(x) + "\n" for x in lines))
+    text = output(capsys, "compare", "--preset", "llama-70b-1b", "--replay", str(path))
+    assert "1 text(s), K = 2, fan-out [1, 1, 2], times of llama-70b-1b" in " ".join(text.split())
+    data = json.loads(output(capsys, "run", "ssd", "--replay", str(path), "--json"))
+    assert data["ssd"]["hit_rate"] == {"value": 0.5, "half_width": None, "rounds": 2}
+    assert data["ssd"]["makespan_ms"] == (3 + 10) + 3 + 10 + 10  # cold, miss, hit; steps of 1.5
+    wider = output(capsys, "run", "ssd", "--replay", str(path), "--json", "--set",
+                   "method.lookahead=2", "--set", "method.fan_out=2")  # fmt: skip
+    assert json.loads(wider)["ssd"]["makespan_ms"] == 3 + 30
+
+
 def test_help_says_what_each_key_means():
     code = "from sim.cli import main; main(['compare', '--help'])"
     text = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
-    for table, keys in KEYS.items():
+    for table, keys in KNOWN.items():
         assert f"{table}." in text
         assert all(meaning in text for meaning in keys.values())
 
@@ -192,15 +264,25 @@ def test_the_readme_shows_every_command_and_all_can_be_parsed():
         parser().parse_args(arguments)
     assert {arguments[0] for arguments in commands} == {
         "run", "compare", "whatif", "sweep", "timeline", "frontier", "fallback", "validate",
-        "serve",
+        "serve", "forwards",
     }  # fmt: skip
+
+
+def test_the_readmes_file_works(capsys, tmp_path):
+    """The TOML example of the documentation, read and run."""
+    text = (Path(sim.__file__).parent / "README.md").read_text()
+    path = tmp_path / "scenario.toml"
+    path.write_text(text.split("```toml\n")[1].split("```")[0])
+    scenario = scenario_of(load(path))
+    assert (scenario.lookahead, scenario.batch, scenario.rules.abort) == (5, 2, "step")
+    assert output(capsys, "compare", "--config", str(path), "--rounds", "130")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", readme_commands(), ids=lambda a: a[0])
 def test_the_readmes_commands_run(capsys, tmp_path, monkeypatch, arguments):
     monkeypatch.chdir(tmp_path)
-    few = {"serve": ["--requests", "40"], "fallback": [], "timeline": []}
+    few = {"serve": ["--requests", "40"], "fallback": [], "timeline": [], "forwards": []}
     assert output(capsys, *arguments, *few.get(arguments[0], ["--rounds", "150"]))
 
 
@@ -210,7 +292,7 @@ def test_serve_prints_each_reading_with_its_interval(capsys):
                   "--set", "method.batch=2")  # fmt: skip
     for reading in READINGS:
         assert reading in text
-    assert "200 (± 0)" in text  # AR, two at once
+    assert "200 ± 0" in text  # AR, two at once
     assert main(["serve", "--concurrency", "3", "--replications", "1"]) == 2
     assert "replications: expected an integer >= 2, got 1" in capsys.readouterr().err
 

@@ -9,7 +9,16 @@ import pytest
 
 import sim.sweep
 from sim.clock import Limit
-from sim.frontier import Point, best, candidates, fallback, frontier, sd_at_ssd_speed
+from sim.frontier import (
+    EXPONENT,
+    Point,
+    assumptions,
+    best,
+    candidates,
+    fallback,
+    frontier,
+    sd_at_ssd_speed,
+)
 from sim.intervals import Rate
 from sim.presets import llama, toy
 from sim.sweep import axes_of, point, sweep
@@ -110,17 +119,20 @@ def test_processes_and_a_dask_cluster_give_the_same_rows(tmp_path):
 def test_the_frontier_takes_each_method_at_its_best():
     points = frontier(toy(), [1, 4], rounds=200, jobs=1)
     assert [(p.method, p.batch) for p in points] == [
-        (m, b) for m in ("ar", "sd", "ssd") for b in (1, 4)
+        (m, b) for m in ("ar", "sd", "ssd", "ssd instant") for b in (1, 4)
     ]
     for p in points:
         options = candidates(toy(), p.method)
         assert p.setting in options
-        report = options[p.setting].with_(batch=p.batch).run(p.method, limit(200), 0)
+        method = p.method.removesuffix(" instant")
+        report = options[p.setting].with_(batch=p.batch).run(method, limit(200), 0)
         assert p.per_user.value == pytest.approx(report.tokens_per_s.value / p.batch)
         assert p.per_device == pytest.approx(report.tokens_per_s.value / report.device_weight)
+        half = report.tokens_per_s.half_width / report.device_weight
+        assert p.device_rate.half_width == pytest.approx(half)
     chosen = best(toy(), "sd", 1, 200, 0)
     rates = [
-        s.run("sd", limit(200), 1).tokens_per_s.value for s in candidates(toy(), "sd").values()
+        s.run("sd", limit(100), 1).tokens_per_s.value for s in candidates(toy(), "sd").values()
     ]
     names = list(candidates(toy(), "sd"))
     assert chosen.setting == names[rates.index(max(rates))]
@@ -130,9 +142,53 @@ def limit(rounds):
     return Limit(rounds=rounds)
 
 
-def test_measured_hit_rates_leave_ssd_no_choice():
-    assert list(candidates(llama(), "ssd")) == ["K=7 as measured"]
+def test_measured_hit_rates_are_carried_to_other_k_and_f_by_a_stated_assumption():
+    """Qwen's own: a miss of .26 at F = 3 and .16 at F = 6 gives the exponent, .70."""
     assert list(candidates(llama(), "sd")) == [f"K={k}" for k in range(1, 8)]
+    options = candidates(llama(), "ssd")
+    assert list(options) == [f"K={k} F={f}" for k in range(1, 8) for f in (1, 2, 3, 4)]
+    assert pytest.approx(0.70, abs=0.005) == EXPONENT
+    as_measured = options["K=7 F=3"].derived()
+    assert vars(as_measured) == pytest.approx(vars(llama().with_(sd_text=None).derived()))
+    assert options["K=2 F=3"].derived().hit == pytest.approx(0.88)
+    assert options["K=2 F=1"].derived().hit == pytest.approx(1 - 0.12 * 3**EXPONENT)
+    said = " ".join(assumptions(llama()))
+    assert "Assumed: the hit rate measured at K = 7 and F = 3 is the same at every K" in said
+    assert "F^-0.70" in said
+    assert "Assumed: the hit" not in " ".join(assumptions(toy()))
+
+
+def test_an_instant_backup_puts_all_guesses_at_k_0():
+    s = candidates(llama(), "ssd instant")["K=2 F=4"]
+    assert (s.fan_out, s.fan_out_miss, s.backup) == ((4, 4, 4), (12, 0, 0), "instant")
+    assert s.text.contexts[0].drafted_by(True).tokens(2) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"hit": 1.5}, "hit: expected a probability"),
+        ({"tokens_fast": 0.0}, "tokens_fast: expected a finite number > 0, got 0.0"),
+        ({"t_b": -1.0}, "t_b: expected a finite number"),
+        ({"t_p": float("nan")}, "t_p: expected a finite number >= 0.0, got nan"),
+    ],
+)
+def test_fallback_refuses(change, message):
+    given = {"hit": 0.9, "tokens": 4.0, "tokens_fast": 1.0, "t_p": 1.0, "t_b": 0.3} | change
+    with pytest.raises(ValueError, match=message):
+        fallback(**given)
+
+
+@pytest.mark.parametrize("axis", ["method.lookahead", "method.fan_out"])
+def test_sweeping_k_or_f_under_rates_typed_in_is_refused_too(tmp_path, axis):
+    base = {"text": {"after_hit": 0.9, "after_miss": 0.8}}
+    with pytest.raises(ValueError, match=f"--over {axis}: the hit rates of this scenario hold at"):
+        sweep(base, {axis: ["2", "3"]}, tmp_path / "s.csv", 200, jobs=1)
+    assert not (tmp_path / "s.csv").exists()
+    one_value = sweep(
+        base, {axis: ["2"], "method.batch": ["1", "2"]}, tmp_path / "s.csv", 20, jobs=1
+    )
+    assert len(one_value) == 6
 
 
 def test_sd_at_ssd_speed_is_read_off_straight_lines():
