@@ -1,4 +1,4 @@
-"""The command `ssd-ref`: `generate`, `compare` and `bench`.
+"""The command `ssd-ref`: `generate`, `compare`, `bench`, `predict`, `measure` and `sweep`.
 
 Commands are imported when they are asked for, and torch when the models are loaded: help and
 mistyped arguments answer at once.

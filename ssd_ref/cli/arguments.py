@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ssd_ref import __version__
-from ssd_ref.cli import bench
+from ssd_ref.cli import assignment, bench, grade, measure, predict, sweep
 from ssd_ref.cli.errors import CommandError
 from ssd_ref.cli.pairs import DTYPES
 from ssd_ref.cli.settings import METHODS, Settings
@@ -18,6 +18,10 @@ TOUR = """\
 ssd-ref compare                one text by AR, SD and SSD, and the figures that tell them apart
 ssd-ref generate "A list is"   a text as it is decoded, by a model of Python's documentation
 ssd-ref bench                  how fast each of the three is on this machine
+ssd-ref predict                how fast SD should be, and is, on prompts it has not seen
+ssd-ref measure                acceptance, hits and the law of misses, over many prompts
+ssd-ref sweep                  which outcomes to prepare for: policies and budgets into a CSV
+ssd-ref assignment list        the course's assignments; `start N DIR`, `check N DIR`
 ssd-ref compare --help         the options: lookahead, fan-out, temperature, devices and more
 """
 PROMPT = 'the prompt; "-" reads standard input; without one, held-out text is taken'
@@ -80,6 +84,14 @@ def build_parser() -> Parser:
     )
     add_decoding(compare)
     bench.add_arguments(commands.add_parser("bench", help="measure the speed of all three"))
+    text = "SD/AR predicted by the simulator from other prompts, beside what is then measured"
+    predict.add_arguments(commands.add_parser("predict", help=text, description=text))
+    for command, text in ((measure, "record rounds"), (sweep, "compare fan-out policies")):
+        name = command.__name__.rpartition(".")[2]
+        command.add_arguments(commands.add_parser(name, help=text, description=command.TEXT))
+    text = "grade a batch of submissions"
+    assignment.add_arguments(commands.add_parser("assignment", help=assignment.TEXT))
+    grade.add_arguments(commands.add_parser("grade", help=text, description=grade.TEXT))
     return parser
 
 

@@ -56,6 +56,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sweep", action="store_true", help="instead: SD with each lookahead from 1 to 8"
     )
+    parser.add_argument(
+        "--processes", action="store_true",
+        help="SSD in two processes, the draft on a core of its own; with --sweep, SSD's lists too",
+    )  # fmt: skip
+    parser.add_argument(
+        "--abort", action=argparse.BooleanOptionalAction, default=True,
+        help="with --processes: an outcome that comes early ends the filling of the cache",
+    )  # fmt: skip
     parser.add_argument("--device", default="cpu", help="of the target; default: %(default)s")
     parser.add_argument("--draft-device", metavar="DEVICE", help="default: the target's")
     parser.add_argument("--dtype", choices=DTYPES, default="float32", help="default: %(default)s")
@@ -73,6 +81,10 @@ def run(
     load: gives the models. clock: seconds. prompts: None means the held-out ones.
     """
     check(args)
+    if args.processes:
+        from ssd_ref.cli import processes
+
+        return processes.run(args, load, clock, prompts)
     began = clock()
     pair = load(args)
     bench = Bench(args, pair, held_out_prompts() if prompts is None else prompts, clock, began)

@@ -12,8 +12,8 @@ from rich.text import Text
 from ssd_ref.cli import report
 from ssd_ref.cli.generate import CTRL_C
 from ssd_ref.cli.job import Job, open_job
-from ssd_ref.cli.measure import Run, warm_up
 from ssd_ref.cli.pairs import Load
+from ssd_ref.cli.run import Run, warm_up
 from ssd_ref.cli.settings import METHODS
 from ssd_ref.cli.text import visible
 from ssd_ref.study.meter import Clock, Log

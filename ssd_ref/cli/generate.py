@@ -7,9 +7,9 @@ import json
 import sys
 
 from ssd_ref.cli.job import Job, open_job
-from ssd_ref.cli.measure import Run
 from ssd_ref.cli.pairs import Load
 from ssd_ref.cli.report import one_line, warnings
+from ssd_ref.cli.run import Run
 from ssd_ref.cli.text import TextStream, visible
 from ssd_ref.rounds import RoundRecord
 from ssd_ref.study.meter import Clock, Log

@@ -11,9 +11,9 @@ from typing import Any
 from ssd_ref import __version__
 from ssd_ref.cli.arguments import settings_of
 from ssd_ref.cli.errors import CommandError
-from ssd_ref.cli.measure import Run
 from ssd_ref.cli.pairs import Load, Pair
 from ssd_ref.cli.prompts import Prompt, find_prompt, read_text
+from ssd_ref.cli.run import Run
 from ssd_ref.cli.settings import Settings
 from ssd_ref.study.recording import write_rounds
 

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ssd_ref.cli.measure import INTERRUPTED, Run
+from ssd_ref.cli.run import INTERRUPTED, Run
 from ssd_ref.cli.settings import Settings
 from ssd_ref.cli.text import TextStream
 from ssd_ref.rounds import RoundRecord

@@ -16,7 +16,7 @@ from ssd_ref.models import Model, TableModel
 from ssd_ref.randomness import SeededRandomness
 from ssd_ref.rounds import Generation
 from ssd_ref.speculative import speculative
-from ssd_ref.ssd import ssd
+from ssd_ref.ssd import BACKUPS, ssd
 from ssd_ref.transcript import OnRound
 
 METHODS = ("ar", "sd", "ssd")
@@ -64,6 +64,8 @@ class Settings:
             raise CommandError(
                 f"--lookahead: expected at most {MAX_LOOKAHEAD}, got {self.lookahead}"
             )
+        if self.backup not in BACKUPS:  # the decoder takes a function, too
+            raise CommandError(f"--backup: expected one of {BACKUPS}, got {self.backup!r}")
         for whose in ("", "draft_"):
             self.check_law(whose)
         nothing = replace(self, max_new_tokens=min(0, self.max_new_tokens))

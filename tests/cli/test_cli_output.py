@@ -176,9 +176,9 @@ def test_a_terminal_without_utf8_shows_question_marks():
     assert b"?" in done.stdout
 
 
-def test_the_tour_is_four_lines_that_name_commands(capsys):
+def test_the_tour_is_a_line_a_command(capsys):
     tour = output(capsys)
-    assert tour.count("\n") == 4
+    assert 4 <= tour.count("\n") <= 10
     assert all(line.startswith("ssd-ref ") for line in tour.splitlines())
     assert max(map(len, tour.splitlines())) <= 100
 
