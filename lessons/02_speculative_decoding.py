@@ -21,8 +21,11 @@
 # **You will learn** to build the accept-and-repair rule, to prove it in two lines and check it
 # without sampling; to predict how many tokens a round yields; to say when more guesses stop paying.
 #
-# **Time** about 75 minutes (an estimate). **You need** conditional probability, NumPy arrays, and
-# the idea that a language model turns a text into a law of the next token.
+# **Time** about 75 minutes (an estimate). **You need** lesson 01: laws and draws, and a forward
+# over $K+1$ tokens that costs little more than over one.
+#
+# **Tasks** 2 (one round: accept, residual, bonus) and 3 (the whole loop) of the assignments are about
+# this lesson; the headings say where.
 #
 # Three voices speak in this course, and we keep them apart:
 #
@@ -57,12 +60,13 @@ import torch
 import ssd_ref
 from ssd_ref import SeededRandomness, Site, TableModel, exact_law
 from ssd_ref.pair.corpus import HELD_OUT
+from ssd_ref.testing import check
 from ssd_ref.verification import acceptance, verify
 
 style.use()
 
 # %% [markdown]
-# ## 1. One token: keep it or repair it
+# ## 1. One token: keep it or repair it (task 2)
 #
 # Take a vocabulary of three tokens, and a draft that is badly wrong about the last one.
 
@@ -257,7 +261,7 @@ assert np.isclose(wrong[(2,)], 1.4 * p[2]) and wrong[(0,)] < p[0] and wrong[(1,)
 #
 # **What we learned.** The repair must come from exactly the mass that the test left out.
 #
-# ## 5. A round: several guesses, one look
+# ## 5. A round: several guesses, one look (task 2)
 #
 # A target forward over $K+1$ tokens costs about as much as over one (lesson 01), and gives the
 # target's law after *every* prefix. So let the draft guess $d_1, \dots, d_K$, and apply the rule to
@@ -349,7 +353,7 @@ def expected_tokens(alpha, lookahead):
     return (1 - alpha ** (lookahead + 1)) / (1 - alpha)
 
 
-def tokens_per_round(records, lookahead):
+def counted_tokens(records, lookahead):
     """Mean, half of its 95 % interval, and n, over the rounds that drafted in full."""
     full = [r for r in records if r.drafted == lookahead and r.bonus is not None]
     emitted = np.array([r.emitted for r in full])
@@ -363,7 +367,7 @@ for K in lookaheads:
         TableModel(p), TableModel(q), [0], max_new_tokens=2000, lookahead=int(K),
         randomness=SeededRandomness(20, sequence=int(K)),
     )  # fmt: skip
-    counted.append(tokens_per_round(run.rounds, K))
+    counted.append(counted_tokens(run.rounds, K))
     mean, half, n = counted[-1]
     print(f"K={K}: counted {mean:.3f} ± {half:.3f} (n={n} rounds), {expected_tokens(0.6, K):.3f}")
     assert abs(mean - expected_tokens(0.6, K)) < 2 * half
@@ -432,31 +436,41 @@ def speed(alpha, lookahead, c):
     return expected_tokens(alpha, lookahead) / (1 + c * lookahead)
 
 
-DRAFT_STEP = 0.1  # in units of one verification: turn this
-lookaheads = np.arange(0, 17)
-figure, ax = plt.subplots(figsize=(6.4, 3))
-best = {}
-for rate, line in ((0.9, "-"), (0.75, "--"), (0.6, "-.")):
-    speeds = speed(rate, lookaheads, DRAFT_STEP)
-    best[rate] = int(speeds.argmax())
-    ax.plot(lookaheads, speeds, line, color=style.COLOURS["draft"], label=f"α = {rate}")
-    ax.plot(best[rate], speeds.max(), "*", color="black", markersize=11)
-ax.axhline(1, color=style.COLOURS["target"], label="autoregressive")
-ax.set(xlabel="lookahead K", ylabel="speed (autoregressive = 1)", title=f"c = {DRAFT_STEP}")
-ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
-plt.show()
+def draw_speeds(c):
+    """Speed against lookahead if a draft step takes c verifications; the best lookaheads."""
+    lookaheads, best = np.arange(0, 17), {}
+    _, ax = plt.subplots(figsize=(6.4, 3))
+    for rate, line in ((0.9, "-"), (0.75, "--"), (0.6, "-.")):
+        speeds = speed(rate, lookaheads, c)
+        best[rate] = int(speeds.argmax())
+        ax.plot(lookaheads, speeds, line, color=style.COLOURS["draft"], label=f"α = {rate}")
+        ax.plot(best[rate], speeds.max(), "*", color="black", markersize=11)
+    ax.axhline(1, color=style.COLOURS["target"], label="autoregressive")
+    ax.set(xlabel="lookahead K", ylabel="speed (autoregressive = 1)", title=f"c = {c:.2f}")
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    plt.show()
+    return best
+
+
+best = draw_speeds(c=0.1)
 print("best lookahead:", best)
-assert best == {0.9: 10, 0.75: 5, 0.6: 3} or DRAFT_STEP != 0.1
+assert best == {0.9: 10, 0.75: 5, 0.6: 3}
 assert round(speed(0.6, 16, 0.1), 2) == 0.96
 
 # %% [markdown]
 # *Figure: speed against lookahead for three acceptance rates. Each curve rises, has a peak (star)
 # at K = 10, 5 and 3, and then falls; at α = .6 sixteen guesses are slower than none (.96).*
 #
+# **Try it**: a slider for $c$, if you run this notebook. From which $c$ on is it best not to guess at all?
+
+# %%
+style.sliders(draw_speeds, c=(0.0, 1.0, 0.05, 0.1))
+
+# %% [markdown]
 # Where does the time of a round go? Into drafting, while the target waits, and into verifying,
 # while the draft waits. Keep this in mind: lesson 05 begins there.
 #
-# ## 8. Open the package
+# ## 8. Open the package (task 3)
 #
 # You have built it; now read the version that is meant to be used. First the rule.
 
@@ -469,7 +483,7 @@ print(inspect.getsource(verify))
 #
 # - **`speculation`** instead of tokens and rows. The rows travel with the tokens in one immutable
 #   record, so a token cannot be tested against another law than its own.
-# - **`target(i)`** instead of `P[last]`: the target's row after $d_1..d_i$, taken from one forward
+# - **`law_after(i)`** instead of `P[last]`: the target's row after $d_1..d_i$, taken from one forward
 #   over the whole block.
 # - **`randomness.commit(site)`** tells the enumerator "this draw matters from here on". All other
 #   draws are summed over without a branch, and the tree stays small.
@@ -513,17 +527,17 @@ pair = ssd_ref.load_pair()
 prompts = [pair.tokenizer.encode(topics[name])[200:264] for name in HELD_OUT[:8]]
 
 
-def decode(prompt, sequence):
+def sd_text(prompt, sequence):
     return ssd_ref.speculative(
         pair.target, pair.draft, prompt, max_new_tokens=96, lookahead=LOOKAHEAD,
         eos=pair.tokenizer.end, randomness=SeededRandomness(5, sequence),
     )  # fmt: skip
 
 
-runs = [decode(prompt, sequence) for sequence, prompt in enumerate(prompts)]
+runs = [sd_text(prompt, sequence) for sequence, prompt in enumerate(prompts)]
 records = [record for run in runs for record in run.rounds]
 accepted, drafted = sum(r.accepted for r in records), sum(r.drafted for r in records)
-mean, half, n = tokens_per_round(records, LOOKAHEAD)
+mean, half, n = counted_tokens(records, LOOKAHEAD)
 print(f"accepted {accepted} of {drafted} drafted tokens: {accepted / drafted:.2f}")
 print(f"tokens per round {mean:.2f} ± {half:.2f} (n={n} full rounds of {len(runs)} texts)")
 
@@ -610,17 +624,22 @@ print(f"{len(both.tokens)} tokens in {len(both.rounds)} rounds instead of {len(a
 # %% [markdown]
 # ## 10. Exercises
 #
-# Write your version in the empty cell. The solution is in the folded cell after it, and ends with
-# the asserts that yours should pass, too.
+# Replace `...` by your version and run the cell: `check` says whether it is right, and if not, names
+# the smallest case that is wrong. It has no time limit; a loop that does not end is yours to interrupt.
+# The solution is in the folded cell below.
 #
 # ### L02.1 (easy, 5 min) · Two faces of one number
 # Write `my_alpha(p, q)` without `min`, from the total variation distance. Then find a draft for
 # `p = [.5, .3, .2]` whose guesses are *never* kept - or say why there is none.
 #
-# *Hint: what must hold where $q > 0$?*
+# <details><summary>Hint</summary>What must hold where $q > 0$?</details>
+
 
 # %%
-# def my_alpha(p, q): ...
+def my_alpha(p, q): ...
+
+
+check("L02.1", my_alpha)
 
 # %% jupyter={"source_hidden": true} tags=["solution"]
 # Solution of L02.1
@@ -630,8 +649,7 @@ def my_alpha(p, q):
     return 1 - np.abs(np.asarray(p) - q).sum() / 2
 
 
-assert np.isclose(my_alpha(p, q), np.minimum(p, q).sum())
-assert np.isclose(my_alpha([1, 0], [0, 1]), 0)
+assert check("L02.1", my_alpha)
 # Never kept needs min(p, q) = 0 everywhere, so p = 0 wherever q > 0; this p is positive everywhere.
 assert all(my_alpha(p, q_) > 0 for q_ in generator.dirichlet(np.ones(3), size=1000))
 
@@ -641,10 +659,14 @@ assert all(my_alpha(p, q_) > 0 for q_ in generator.dirichlet(np.ones(3), size=10
 # target's likeliest token after $d_1..d_i$, for $i = 0..K$; return the emitted tokens. No
 # randomness is left. Why does the residual need no care?
 #
-# *Hint: with one-hot rows the probability of acceptance is 0 or 1.*
+# <details><summary>Hint</summary>With one-hot rows the probability of acceptance is 0 or 1.</details>
+
 
 # %%
-# def my_greedy_verify(best, tokens): ...
+def my_greedy_verify(best, tokens): ...
+
+
+check("L02.2", my_greedy_verify)
 
 # %% jupyter={"source_hidden": true} tags=["solution"]
 # Solution of L02.2
@@ -657,20 +679,21 @@ def my_greedy_verify(best, tokens):
     return [*tokens[:k], best[k]]  # after a rejection the residual is one-hot at best[k], too
 
 
-assert my_greedy_verify([1, 2, 0], [1, 2]) == [1, 2, 0]
-assert my_greedy_verify([1, 2, 0], [1, 1]) == [1, 2]
-assert my_greedy_verify([1, 2, 0], [0, 2]) == [1]
-assert my_greedy_verify([1], []) == [1]
+assert check("L02.2", my_greedy_verify)
 
 # %% [markdown]
 # ### L02.3 (medium, 10 min) · The best lookahead
 # Write `my_best_lookahead(alpha, c)`, using the inequality of section 7 and not a search over a
 # fixed range. When is it 0?
 #
-# *Hint: go up while the next guess pays.*
+# <details><summary>Hint</summary>Go up while the next guess pays.</details>
+
 
 # %%
-# def my_best_lookahead(alpha, c): ...
+def my_best_lookahead(alpha, c): ...
+
+
+check("L02.3", my_best_lookahead)
 
 # %% jupyter={"source_hidden": true} tags=["solution"]
 # Solution of L02.3
@@ -683,6 +706,7 @@ def my_best_lookahead(alpha, c):
     return K  # 0 exactly if alpha <= c: then even the first guess costs more than it brings
 
 
+assert check("L02.3", my_best_lookahead)
 for alpha_ in (0.3, 0.6, 0.75, 0.9):
     for c_ in (0.02, 0.1, 0.31, 0.8):
         searched = speed(alpha_, np.arange(100), c_).argmax()
@@ -695,10 +719,16 @@ for alpha_ in (0.3, 0.6, 0.75, 0.9):
 # $d = y$; emit $y$ in any case. Is it exact? Write `my_other_token(p, q, randomness)`, let
 # `exact_law` decide, and compute its acceptance rate. Why does nobody use it?
 #
-# *Hint: return two numbers, the token and whether the guess was right; then the law holds both.*
+# Return two numbers, the token and whether the guess was right (1 or 0); then the law holds both.
+#
+# <details><summary>Hint</summary>Two draws, at the sites of a draft and of a bonus.</details>
+
 
 # %%
-# def my_other_token(p, q, randomness): ...
+def my_other_token(p, q, randomness): ...
+
+
+check("L02.4", my_other_token)
 
 # %% jupyter={"source_hidden": true} tags=["solution"]
 # Solution of L02.4
@@ -710,6 +740,7 @@ def my_other_token(p, q, randomness):
     return [y, int(d == y)]  # the token, and whether the guess was right
 
 
+assert check("L02.4", my_other_token)
 law = exact_law(lambda r: my_other_token(p, q, r))
 emitted = [law.get((x, 0), 0) + law.get((x, 1), 0) for x in range(3)]
 rate = sum(law.get((x, 1), 0) for x in range(3))

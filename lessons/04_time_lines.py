@@ -25,7 +25,10 @@
 # **Time** about 45 minutes (an estimate). **You need** lesson 02 (rounds, acceptance) and the idea
 # of a Python generator: a function that stops at `yield` and goes on from there later.
 #
-# > **The paper says**, > **We derive** and > **Open** are kept apart, as in the other lessons.
+# **Task** 7 (the SSD process in the simulator) of the assignments is about this lesson and lesson 05; the
+# headings say where.
+#
+# Three voices are kept apart: **The paper says**, **We derive**, **Open**.
 #
 # | symbol | meaning |
 # |---|---|
@@ -48,6 +51,7 @@ from sim.laws import Acceptance, Curve, Text
 from sim.scenario import Scenario
 from sim.theory import sd_speed, tokens_per_round
 from sim.whatif import whatif
+from ssd_ref.testing import check
 
 style.use()
 
@@ -83,7 +87,7 @@ assert sum([0.1] * 10) != 1
 assert sum([100_000] * 10) == 1_000_000
 
 # %% [markdown]
-# ## 2. Speculative decoding takes turns
+# ## 2. Speculative decoding takes turns (task 7)
 #
 # A round drafts $K$ tokens one after another, then verifies them in one forward, which yields
 # $k$ accepted tokens and one more. On one machine these are turns: who drafts is not verifying.
@@ -191,29 +195,33 @@ assert round(sd_speed(right, 0.4), 2) == 3.09
 assert round(sd_speed(tokens_per_round(share, 8), 0.4), 2) == 1.22
 
 # %% [markdown]
-# **Exercise L04.1** (10 min). Acceptance need not be i.i.d. Write `tokens_of(hazards)`: the mean
-# tokens of a round where draft $i$ passes with chance `hazards[i-1]`, given that those before it
-# did. Check: hazards (1, .8) give 2.8, and the mean hazard .9 in the formula does not.
+# ### L04.1 (medium, 10 min) · Tests that are not alike
+# Acceptance need not be i.i.d. Write `my_tokens_of(hazards)`: the mean tokens of a round where draft $i$
+# passes with chance `hazards[i-1]`, given that those before it did. (Replace `...` by your version and run
+# the cell: `check` names the smallest case that is wrong. It has no time limit. The solution is in the
+# folded cell below.)
 #
 # <details><summary>Hint</summary>The chance that the round gets as far as draft i is a product.
-# </details>
-# <details><summary>Solution</summary>
-#
-# ```python
-# def tokens_of(hazards):
-#     return 1 + sum(np.cumprod(hazards))
-# ```
-#
 # </details>
 
 
 # %%
-def tokens_of(hazards):
+def my_tokens_of(hazards): ...
+
+
+check("L04.1", my_tokens_of)
+
+# %% jupyter={"source_hidden": true} tags=["solution"]
+# Solution of L04.1
+
+
+def my_tokens_of(hazards):
     return 1 + sum(np.cumprod(hazards))
 
 
-assert np.isclose(tokens_of((1, 0.8)), 2.8)
-assert np.isclose(tokens_of((1, 0.8)), Acceptance((1.0, 0.8)).tokens(2))
+assert check("L04.1", my_tokens_of)
+assert np.isclose(my_tokens_of((1, 0.8)), 2.8)  # hazards 1 and .8: not what their mean gives
+assert np.isclose(my_tokens_of((1, 0.8)), Acceptance((1.0, 0.8)).tokens(2))
 assert not np.isclose(tokens_per_round(0.9, 2), 2.8)
 
 # %% [markdown]
@@ -286,25 +294,39 @@ assert round(share, 3) == 0.375
 print(f"SD drafts {share:.1%} of the time; the target, which is far dearer, waits")
 
 # %% [markdown]
-# **Exercise L04.2** (10 min). If drafting took no time at all, how fast would SD be on this toy?
-# Work it out on paper first; then set `draft=Linear(0.0)` and see.
+# ### L04.2 (easy, 10 min) · What free drafting would be worth
+# If drafting took no time at all, how many times faster would SD be, at the same $K$? Write
+# `my_gain(lookahead, draft_step)`, with `draft_step` in verifications. Below, the simulator answers for
+# this toy by `draft=Linear(0.0)`.
 #
-# <details><summary>Solution</summary>
-#
-# $E = 3.36$ tokens per verification of 10 ms: 336 tokens/s, 1.6 times what it is. The factor is
-# $1 + T_{SD}$, and is all that hiding the draft can ever bring - at this $K$.
-#
-# </details>
+# <details><summary>Hint</summary>Which part of a round disappears, and what happens to its tokens?</details>
+
+
+# %%
+def my_gain(lookahead, draft_step): ...
+
+
+check("L04.2", my_gain)
+
+# %% jupyter={"source_hidden": true} tags=["solution"]
+# Solution of L04.2
+
+
+def my_gain(lookahead, draft_step):
+    return 1 + lookahead * draft_step  # 1 + T_SD: all that hiding the draft can bring, at this K
+
+
+assert check("L04.2", my_gain)
 
 # %%
 free = scenario.with_(times=Times(target=Linear(10.0), draft=Linear(0.0)))
 hidden = free.run("sd", Limit(rounds=4000)).tokens_per_s
 gain = hidden.value / rate.value
 print(f"free drafting: {hidden} tokens/s, {gain:.2f} times as fast")
-assert np.isclose(gain, 1.6)
+assert np.isclose(gain, 1.6) and np.isclose(gain, my_gain(4, 0.15))
 
 # %% [markdown]
-# ## 6. Two machines, and a question
+# ## 6. Two machines, and a question (task 7)
 #
 # Give the draft a device of its own, and draw who works when.
 

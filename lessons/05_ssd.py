@@ -23,7 +23,10 @@
 # predict the time it saves, and to read hit rates off a run.
 #
 # **Time** about 90 minutes (an estimate). **You need** lesson 02 (accept, residual, bonus,
-# `exact_law`, tokens per round).
+# `exact_law`, tokens per round), and time lines (lesson 04).
+#
+# **Tasks** 4 (SSD on tables: guesses, cache, hit and miss) and 5 (the whole speculator) of the
+# assignments are about this lesson; the headings say where.
 #
 # Three voices are kept apart, as before: **The paper says** ("Speculative Speculative Decoding",
 # Kumar, Dao and May 2026), **We derive** (a cell beside it checks it), **Open**.
@@ -52,7 +55,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import style
 import torch
-from matplotlib.patches import FancyBboxPatch
 
 import ssd_ref
 from ssd_ref import Outcome, SeededRandomness, Site, Speculation, TableModel, exact_law
@@ -60,6 +62,7 @@ from ssd_ref.laws import Law
 from ssd_ref.pair.corpus import HELD_OUT
 from ssd_ref.speculative import Drafter
 from ssd_ref.ssd import Speculator
+from ssd_ref.testing import check
 from ssd_ref.transcript import open_transcript
 from ssd_ref.verification import Verifier, verify
 
@@ -95,7 +98,7 @@ print(f"the draft works {busy:.0%} of the time, the target {1 - busy:.0%}")
 # The draft cannot go on, because it does not know the verdict. Does it have to? Let us look at
 # what there is to know.
 #
-# ## 2. The verdict has few forms
+# ## 2. The verdict has few forms (task 4)
 #
 # Everything the draft needs in order to go on is how many of its guesses were accepted and which
 # token came after them: the outcome $(k, t^*)$. There are $(K+1) \cdot V$ of them. Take $V = 3$,
@@ -208,7 +211,7 @@ assert guesses[1] not in outcome_law and round(hit_probability, 2) == 0.62
 # **What we learned.** The verdict is one of a few outcomes; the draft can guess some of them, and
 # most of the probability can lie on few.
 #
-# ## 3. Build it
+# ## 3. Build it (task 4)
 #
 # Before the verdict: for each guess draft the next speculation and store it. After the verdict:
 # look it up; if it is not there, draft now, as SD would. The verifier does not change at all.
@@ -293,7 +296,7 @@ assert len(texts) == 1
 print("".join(TOKENS[t] for t in texts.pop()))
 
 # %% [markdown]
-# ## 4. One real round
+# ## 4. One real round (task 5)
 #
 # Now the package's two actors. `Speculator` holds the draft, `Verifier` the target; between them
 # pass a `Speculation` and an `Outcome`, and nothing else. We stop after one verification and look.
@@ -326,48 +329,6 @@ def first_round(target, draft, prompt, fan_out, seed):
 
 
 # %%
-def box(ax, x, y, label, role, strong=False):
-    look = {**style.look(role), "hatch": "", "linewidth": 2.5 if strong else 0.6}
-    ax.add_patch(FancyBboxPatch((x - 0.33, y - 0.3), 0.66, 0.6, boxstyle="round,pad=0.05", **look))
-    ax.text(x, y, label, ha="center", va="center", family="monospace", fontsize=9,
-            weight="bold" if strong else "normal")  # fmt: skip
-
-
-def draw_round(ax, speculation, cache, outcome, name):
-    """Trunk and branches; with an outcome: what was accepted, and which branch was hit."""
-    K = len(speculation)
-    box(ax, 0, 0, "text", "idle")
-    for i, token in enumerate(speculation.tokens):
-        role = "draft" if outcome is None else "accepted" if i < outcome.accepted else "miss"
-        box(ax, i + 1, 0, name(token), role)
-        ax.plot([i + 0.38, i + 0.62], [0, 0], color="black", zorder=0)
-    ordered = sorted(cache.items(), key=lambda item: -item[0].accepted)  # last place on top
-    for row, (guess, chain) in enumerate(ordered, start=1):
-        k, hit = guess.accepted, guess == outcome
-        role = "hit" if outcome is None or hit else "miss"
-        width = 2.5 if hit else 0.8
-        stem = [k + 0.38, k + 0.5, k + 0.5, k + 0.62], [0, 0, row, row]
-        ax.plot(*stem, color="black", lw=width, zorder=0)
-        box(ax, k + 1, row, name(guess.bonus), "bonus", strong=hit)
-        for i, token in enumerate(chain):
-            ax.plot([k + 1.38 + i, k + 1.62 + i], [row, row], color="black", lw=width, zorder=0)
-            box(ax, k + 2 + i, row, name(token), role, strong=hit)
-        if hit:
-            ax.text(k + 2.5 + len(chain), row, "hit", va="center", weight="bold")
-    if outcome is not None and outcome not in cache:
-        ax.text(K + 0.7, 0, f"miss: {outcome.accepted} accepted, then {name(outcome.bonus)}",
-                va="center", weight="bold")  # fmt: skip
-    ax.set(xlim=(-0.6, 2 * K + 3.3), ylim=(len(cache) + 0.6, -0.7))
-    ax.axis("off")
-
-
-TREE = {
-    "draft": "drafted, being verified",
-    "bonus": "guessed bonus token",
-    "hit": "prepared speculation",
-    "accepted": "accepted draft",
-    "miss": "rejected, or prepared in vain",
-}
 small = TableModel(P), TableModel(Q)
 
 
@@ -383,9 +344,9 @@ for ax, verdict, title in (
     (axes[0], None, "before the verdict"),
     (axes[1], outcome, f"after it: {outcome.accepted} accepted, then {TOKENS[outcome.bonus]}"),
 ):
-    draw_round(ax, speculation, cache, verdict, lambda t: TOKENS[t])
+    style.tree(ax, speculation.tokens, cache, verdict, lambda t: TOKENS[t])
     ax.set_title(title)
-style.legend(axes[1], TREE, hatched=False)
+style.legend(axes[1], style.TREE, hatched=False)
 plt.show()
 
 print("guess set, then the speculation prepared for each:")
@@ -415,14 +376,14 @@ for seed in range(100):  # until the round shows what we want: some accepted, so
 assert outcome in cache and 0 < outcome.accepted < LOOKAHEAD and len(cache) == 12
 
 
-def name(token):
+def byte_name(token):
     return "end" if token == pair.tokenizer.end else style.shown(token).replace(" ", "␣")
 
 
 figure, ax = plt.subplots(figsize=(9.5, 4.6))
-draw_round(ax, speculation, cache, outcome, name)
+style.tree(ax, speculation.tokens, cache, outcome, byte_name)
 shown_roles = ("accepted", "bonus", "hit", "miss")
-style.legend(ax, {role: TREE[role] for role in shown_roles}, hatched=False)
+style.legend(ax, {role: style.TREE[role] for role in shown_roles}, hatched=False)
 plt.show()
 print("the prompt ends with", repr(pair.tokenizer.decode(prompt[-24:])))
 
@@ -437,7 +398,7 @@ print("the prompt ends with", repr(pair.tokenizer.decode(prompt[-24:])))
 
 
 # %%
-def shown(tokens):
+def letters(tokens):
     return " ".join(TOKENS[t] for t in tokens)
 
 
@@ -446,7 +407,7 @@ def logged(target, draft, prompt, fan_out, seed, rounds):
     verifier, speculator = actors(target, draft, prompt, fan_out, seed)
     lines, speculation = [], speculator.first()
     for round in range(1, rounds + 1):
-        lines.append(f"{round} draft  -> target   speculation  {shown(speculation.tokens)}")
+        lines.append(f"{round} draft  -> target   speculation  {letters(speculation.tokens)}")
         speculator.prepare()
         entries = " ".join(f"({k},{TOKENS[t]})" for k, t in speculator.cache)
         lines.append(f"{round} draft             cache full   {entries}")
@@ -488,7 +449,7 @@ assert cache_1 == cache_2 and outcome_1 != outcome_2
 print(f"{len(cache_1)} equal entries; outcomes {tuple(outcome_1)} and {tuple(outcome_2)}")
 
 # %% [markdown]
-# ## 6. The lines that turn SD into SSD
+# ## 6. The lines that turn SD into SSD (task 5)
 #
 # Both decoders of the package end in a loop of verifier and speculator. Here is their difference
 # (comments left out):
@@ -766,27 +727,34 @@ misses = [sum(r.served_by == "backup" for r in run.rounds[:SHOWN]) for run in ss
 variety = [len(set(run.tokens[:24])) for run in ssd_runs]
 one = min(range(len(ssd_runs)), key=lambda i: (abs(misses[i] - 2), -variety[i]))  # shows both
 assert sd_runs[one].tokens == ssd_runs[one].tokens
-figure, axes = plt.subplots(2, 1, figsize=(10, 3.4), sharex=True)
-for ax, run, layout, title in (
-    (axes[0], sd_runs[one], sd_time_line, "SD"),
-    (axes[1], ssd_runs[one], ssd_time_line, "SSD"),
-):
-    lanes, verified = layout(run.rounds[:SHOWN], STEP)
-    style.time_line(ax, lanes, "verifications")
-    at = 0
-    for (begin, end), record in zip(verified, run.rounds, strict=False):
-        written = "".join(name(t) for t in run.tokens[at : at + record.emitted])
-        ax.text((begin + end) / 2, 0, written, ha="center", va="center", family="monospace",
-                color="white", fontsize=9, weight="bold")  # fmt: skip
-        at += record.emitted
-    ax.set_title(f"{title}: {SHOWN} rounds, {at} tokens in {verified[-1][1]:.1f}", loc="left")
-axes[0].set_xlabel("")
-style.legend(
-    axes[0],
-    {"target": "verifying", "draft": "drafting, target waits", "hit": "prepared: hit",
-     "miss": "prepared in vain: miss"},
-)  # fmt: skip
-plt.show()
+
+
+def draw_both(step):
+    """The same rounds under SD and SSD, if a draft step takes `step` verifications."""
+    _, axes = plt.subplots(2, 1, figsize=(10, 3.4), sharex=True)
+    for ax, run, layout, title in (
+        (axes[0], sd_runs[one], sd_time_line, "SD"),
+        (axes[1], ssd_runs[one], ssd_time_line, "SSD"),
+    ):
+        lanes, verified = layout(run.rounds[:SHOWN], step)
+        style.time_line(ax, lanes, "verifications")
+        at = 0
+        for (begin, end), record in zip(verified, run.rounds, strict=False):
+            written = "".join(byte_name(t) for t in run.tokens[at : at + record.emitted])
+            ax.text((begin + end) / 2, 0, written, ha="center", va="center", family="monospace",
+                    color="white", fontsize=9, weight="bold")  # fmt: skip
+            at += record.emitted
+        ax.set_title(f"{title}: {SHOWN} rounds, {at} tokens in {verified[-1][1]:.1f}", loc="left")
+    axes[0].set_xlabel("")
+    style.legend(
+        axes[0],
+        {"target": "verifying", "draft": "drafting, target waits", "hit": "prepared: hit",
+         "miss": "prepared in vain: miss"},
+    )  # fmt: skip
+    plt.show()
+
+
+draw_both(STEP)
 
 # %% [markdown]
 # *Figure: time lines of SD and SSD for the same text. In SD orange drafting and blue verification
@@ -807,9 +775,13 @@ print(f"hit rate {h:.2f}: SSD/SD {sd_time / ssd_time:.3f} by laying out, {formul
 assert np.isclose(sd_time / ssd_time, formula)
 
 # %% [markdown]
-# **Try it**: turn `STEP` in section 1. At .08, a cheap draft, there is little to hide; at .4 the
-# filling sticks out from under the verification, and hits have to wait, too.
-#
+# **Try it**: a slider for the draft step, if you run this notebook. At .08, a cheap draft, there is little to
+# hide; at .4 the filling sticks out from under the verification, and hits have to wait, too.
+
+# %%
+style.sliders(draw_both, step=(0.02, 0.5, 0.02, STEP))
+
+# %% [markdown]
 # ## 11. What a miss costs
 #
 # Time: $T_b$, the drafting that a hit hides. Tokens, too? A miss means that the target said
@@ -882,17 +854,26 @@ print(f"at most {prepared} prepared, {hit.sum()} used: {hit.sum() / prepared:.1%
 #
 # ## 12. Exercises
 #
-# Write your version in the empty cell. The solution is in the folded cell after it, and ends with
-# the asserts that yours should pass, too.
+# Replace `...` by your version and run the cell: `check` says whether it is right, and if not, names
+# the smallest case that is wrong. It has no time limit; a loop that does not end is yours to interrupt.
+# The solution is in the folded cell below.
 #
 # ### L05.1 (easy, 5 min) · Hit rate
 # Write `my_hit_rate(records)`: the share of hits among all rounds but the first; `None` if there
 # are no such rounds.
 #
-# *Hint: `record.served_by`.*
+# <details><summary>Hint</summary>
+#
+# `record.served_by`.
+#
+# </details>
+
 
 # %%
-# def my_hit_rate(records): ...
+def my_hit_rate(records): ...
+
+
+check("L05.1", my_hit_rate)
 
 # %% jupyter={"source_hidden": true} tags=["solution"]
 # Solution of L05.1
@@ -903,7 +884,7 @@ def my_hit_rate(records):
     return sum(served) / len(served) if served else None
 
 
-assert my_hit_rate(ssd_runs[0].rounds[:1]) is None
+assert check("L05.1", my_hit_rate)
 assert np.isclose(my_hit_rate([r for run in ssd_runs for r in run.rounds]), hit_rate)
 
 # %% [markdown]
@@ -912,10 +893,18 @@ assert np.isclose(my_hit_rate([r for run in ssd_runs for r in run.rounds]), hit_
 # first). So one run tells who *would have been* served under another fan-out. Write
 # `my_replay(records, fan_out)`: for each round but the first, whether it would be a hit.
 #
-# *Hint: the speculation of round $t+1$ is chosen by the outcome of round $t$.*
+# <details><summary>Hint</summary>
+#
+# The speculation of round $t+1$ is chosen by the outcome of round $t$.
+#
+# </details>
+
 
 # %%
-# def my_replay(records, fan_out): ...
+def my_replay(records, fan_out): ...
+
+
+check("L05.2", my_replay)
 
 # %% jupyter={"source_hidden": true} tags=["solution"]
 # Solution of L05.2
@@ -925,6 +914,7 @@ def my_replay(records, fan_out):
     return [record.rank < fan_out[record.accepted] for record in records[:-1]]
 
 
+assert check("L05.2", my_replay)
 for fan_out in ([1, 1, 1], [2, 0, 1], [0, 0, 3]):
     table_run = {"max_new_tokens": 60, "lookahead": 2, "randomness": SeededRandomness(6)}
     recorded = ssd_ref.ssd(*small, [0], fan_out=[0, 0, 0], **table_run).rounds
@@ -938,12 +928,20 @@ for fan_out in ([1, 1, 1], [2, 0, 1], [0, 0, 3]):
 # randomness)` for the tables `P2`, `Q2`, with $K=1$ and all three possible outcomes in the cache.
 # How far is the law of two tokens off? Which line of the proof of lesson 02 fails?
 #
-# *Hint: in its usual mode the enumerator sums over draws that are never tested, and refuses a
+# <details><summary>Hint</summary>
+#
+# In its usual mode the enumerator sums over draws that are never tested, and refuses a
 # decoder that looks at them: try it, and read the message. `exact_law(..., marginalise=False)`
-# branches at every draw. The second draw needs a site of its own, such as index 1.*
+# branches at every draw. The second draw needs a site of its own, such as index 1.
+#
+# </details>
+
 
 # %%
-# def my_ssd_redrawing(prompt, n, randomness): ...
+def my_ssd_redrawing(prompt, n, randomness): ...
+
+
+check("L05.3", my_ssd_redrawing)
 
 # %% jupyter={"source_hidden": true} tags=["solution"]
 # Solution of L05.3
@@ -973,6 +971,7 @@ def my_ssd_redrawing(prompt, n, randomness, redraw=True):
             speculation = replace(speculation, tokens=(again,))
 
 
+assert check("L05.3", my_ssd_redrawing)
 off = {}
 for redraw in (True, False):
     law = exact_law(lambda r, redraw=redraw: my_ssd_redrawing(0, 2, r, redraw), marginalise=False)
@@ -987,10 +986,18 @@ assert off[False] < 1e-12 and off[True] > 0.001
 # With one drafter, $T_p \le 1$ and equal tokens: write `my_least_drafting(h, gain)`, the least
 # $T_{SD}$ for which SSD is `gain` times as fast as SD at hit rate $h$.
 #
-# *Hint: solve the ratio of section 9 for $T$.*
+# <details><summary>Hint</summary>
+#
+# Solve the ratio of section 9 for $T$.
+#
+# </details>
+
 
 # %%
-# def my_least_drafting(h, gain): ...
+def my_least_drafting(h, gain): ...
+
+
+check("L05.4", my_least_drafting)
 
 # %% jupyter={"source_hidden": true} tags=["solution"]
 # Solution of L05.4
@@ -1000,6 +1007,7 @@ def my_least_drafting(h, gain):
     return (gain - 1) / (1 - gain * (1 - h))  # needs gain * (1 - h) < 1
 
 
+assert check("L05.4", my_least_drafting)
 for h_ in (0.6, 0.7, 0.8, 0.9):
     least = my_least_drafting(h_, 1.2)
     assert np.isclose(speed_ratio(h_, least, 1), 1.2)

@@ -24,7 +24,7 @@
 #
 # **Time** about 45 minutes (an estimate). **You need** lessons 04 and 05.
 #
-# > **The paper says**, > **We derive** and > **Open** are kept apart, as in the other lessons.
+# Three voices are kept apart: **The paper says**, **We derive**, **Open**.
 #
 # | symbol | meaning |
 # |---|---|
@@ -49,6 +49,7 @@ from sim.clock import Limit
 from sim.frontier import assumptions, frontier, sd_at_ssd_speed
 from sim.presets import llama
 from sim.theory import break_even, overtaking_batch
+from ssd_ref.testing import check
 
 style.use()
 
@@ -63,18 +64,36 @@ style.use()
 # - SD: $K+1$ rows of the target and $K+1$ of the draft a round.
 # - SSD: $K+1$ rows of the target; of the draft $K+1$ rows of glue and $K$ steps on all branches.
 #
-# **Exercise L10.1** (10 min). Write `my_parameter_tokens` for the three, before you read on.
+# ### L10.1 (medium, 10 min) · The bill of a round
+# Write `my_parameter_tokens(lookahead, branches, tokens)`: $10^9$ parameter-tokens for each token of text.
+# `branches` = 0 is SD, `lookahead` = 0 is AR; the target has 70.6 billion parameters, the draft 1.24.
+# (Replace `...` by your version and run the cell: `check` names the smallest case that is wrong. It has no
+# time limit. The solution is in the folded cell below.)
+#
+# <details><summary>Hint</summary>Rows of the target times its parameters, plus rows of the draft times its
+# parameters, divided by the tokens of the round. AR has no draft.</details>
 
 
 # %%
+def my_parameter_tokens(lookahead, branches, tokens): ...
+
+
+check("L10.1", my_parameter_tokens)
+
+# %% jupyter={"source_hidden": true} tags=["solution"]
+# Solution of L10.1
+
+
 def my_parameter_tokens(lookahead, branches, tokens, target=70.6, draft=1.24):
-    """10^9 parameter-tokens for each token of text; branches = 0 is SD, lookahead = 0 is AR."""
     rows_target = lookahead + 1
     rows_draft = lookahead + 1 if lookahead else 0  # SD's steps; the glue forward in SSD
     rows_draft += lookahead * branches
     return (rows_target * target + rows_draft * draft) / tokens
 
 
+assert check("L10.1", my_parameter_tokens)
+
+# %%
 cost = {
     "AR": my_parameter_tokens(0, 0, 1),
     "SD": my_parameter_tokens(6, 0, published.LLAMA_SD_TOKENS),
@@ -161,16 +180,31 @@ assert round(left, 2) == 1.79 and round(measured, 2) == 1.54
 # The measured ratio is lower, because a real round also has a hand-shake of some 2.5 ms. Still
 # above 1.25: at batch 1 SSD is ahead of SD for each device, too, with *this* pair.
 #
-# **Exercise L10.2** (10 min). At which hit rate does SSD only just pay on 4 + 1 devices, if tokens
-# per round are equal and $T = .8$? And on 1 + 1 devices?
+# ### L10.2 (medium, 10 min) · The hit rate that just pays
+# Tokens per round are equal. Write `my_break_even_hit(T, needed)`: the least hit rate at which SSD is `needed`
+# times as fast as SD, or `None` if no rate in [0, 1] is enough. What does it say for 4 + 1 devices and for
+# 1 + 1, at $T = .8$?
 #
-# <details><summary>Hint</summary>Set the left side equal to $1 + g_d/g_t$; solve.</details>
-# <details><summary>Solution</summary>
-#
-# $h = 1 - \big(\frac{1+T}{1+g_d/g_t} - 1\big)/T$: .45 on 4 + 1. On 1 + 1 the needed ratio is 2 and
-# the largest possible 1.8: never.
-#
-# </details>
+# <details><summary>Hint</summary>Set the left side equal to `needed`; solve for $h$.</details>
+
+
+# %%
+def my_break_even_hit(T, needed): ...
+
+
+check("L10.2", my_break_even_hit)
+
+# %% jupyter={"source_hidden": true} tags=["solution"]
+# Solution of L10.2
+
+
+def my_break_even_hit(T, needed):
+    if needed > 1 + T:  # more than all hits can give
+        return None
+    return 1 - ((1 + T) / needed - 1) / T
+
+
+assert check("L10.2", my_break_even_hit)
 
 # %%
 ratios = {h: break_even(h, 1.0, 0.8) for h in np.linspace(0, 1, 101)}
@@ -179,8 +213,20 @@ print(
     f"4 + 1 devices: from a hit rate of {smallest:.2f}; 1 + 1: at most {max(ratios.values()):.2f}"
 )
 assert np.isclose(smallest, 0.45) and max(ratios.values()) < 2
+assert np.isclose(my_break_even_hit(0.8, 1.25), 0.45) and my_break_even_hit(0.8, 2) is None
 
 # %% [markdown]
+# ### Predict before you run
+# Serving more sequences in one batch makes each user slower, with any method. Whose users lose most when
+# the batch goes from 1 to 4: AR's, SD's or SSD's?
+#
+# <details><summary>Answer</summary>
+#
+# SSD's. One miss makes the whole batch wait for the backup, and the draft fills four times as many branches.
+# Section 4 prints the figures of a calibrated simulator.
+#
+# </details>
+#
 # ## 4. Many users: the frontier
 #
 # Serving several sequences in one batch trades the speed of each user against what a device yields.
@@ -218,7 +264,10 @@ for b in (1, 4, 16):
         print(f"batch {b:2}, {method:3}: {users[method, b]:.0f} tokens/s/user,", end=" ")
         print(f"{devices[method, b]:.0f} a device")
 assert at_ssd_speed[1] is at_ssd_speed[4] is None  # faster than SD can be at any batch
-assert users["ssd", 1] > users["ssd", 4] > users["sd", 1]
+assert users["ssd", 1] > users["ssd", 4] > users["sd", 1]  # faster than SD can be
+losses = {m: 1 - users[m, 4] / users[m, 1] for m in ("ar", "sd", "ssd")}
+print("speed that a user loses from batch 1 to 4:", {m: f"{x:.0%}" for m, x in losses.items()})
+assert losses["ssd"] > max(losses["ar"], losses["sd"])
 assert abs(users["ssd", 16] / users["sd", 16] - 1) < 0.06  # where SD is as fast for a user,
 assert devices["sd", 16] > 1.15 * devices["ssd", 16]  # it yields more from a device
 
