@@ -374,7 +374,10 @@ assert compare_laws(law, truth).equal
 # %% [markdown]
 # ### Meet a bug
 # "The verifier knows the draft model; why send it rows? It takes $q$." A small decoder with $K = 1$,
-# whose draft draws from $\sigma$. Predict: which tokens come too often?
+# whose draft draws from $\sigma$.
+#
+# ### Predict before you run
+# Which tokens come too often?
 #
 # <details><summary>Answer</summary>
 #
@@ -524,6 +527,9 @@ def my_law_of_a_lie(p, drawn, told):
 
 
 assert check("L07.3", my_law_of_a_lie)
+too_often = np.array(my_law_of_a_lie(p, my_bent(q, S, 0.3), q)) - p
+print("too often (+) or too seldom, a to e:", np.round(too_often, 3))
+assert (too_often[S] < 0).all() and (np.delete(too_often, S) > 0).all()  # as section 5 says
 lie = [0.5 * np.abs(np.array(my_law_of_a_lie(p, my_bent(q, S, c), q)) - p).sum() for c in GRID]
 figure, ax = plt.subplots(figsize=(5.5, 2.6))
 ax.plot(GRID, lie, color=style.COLOURS["miss"])

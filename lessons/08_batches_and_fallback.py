@@ -341,9 +341,9 @@ assert waited[0] > 0 and late == 0
 # > **The paper says** (Theorem 17): so use the slow, accurate backup below $b^*$, and the fast one
 # > from there on.
 #
-# A batch of 4 and one of 2.99 rows are the same policy; `critical_batch` computes the formula, and
-# the check is to try all sizes. First with round numbers, where the fast backup gets 1 token of a
-# missed round and both have the same hit rate:
+# $b^*$ need not be whole: with $b^* = 2.99$ the policy changes at 3 texts. `critical_batch` computes
+# the formula, and the check is to try all sizes. First with round numbers, where the fast backup
+# gets 1 token of a missed round and both have the same hit rate:
 
 
 # %%

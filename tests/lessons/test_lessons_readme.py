@@ -67,6 +67,13 @@ def test_what_the_coverage_table_names_is_there(row: list[str]) -> None:
         assert thing in names_in(folder / path), name
 
 
+def test_every_test_that_is_named_exists() -> None:
+    named = re.findall(r"`([\w/]+/test_\w+\.py)::(\w+)`", README)
+    assert len(named) > len(COVERAGE)  # what is left out names tests, too
+    for path, name in named:
+        assert name in names_in(ROOT / "tests" / path), name
+
+
 def test_the_example_of_check_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (example,) = re.findall(r"```python\n(.*?)```", README, re.S)
     exec(example, {})

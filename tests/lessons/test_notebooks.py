@@ -27,8 +27,8 @@ def load_build() -> ModuleType:
 
 
 build = load_build()
-FINISHED = {"00", "01", "02", "03", "05", "11"}  # lessons that have the course's form
-LESSONS = [path for path in build.sources([]) if path.name[:2] in FINISHED]
+IN_THE_MAKING = {"09"}  # has not the course's form yet
+LESSONS = [path for path in build.sources([]) if path.name[:2] not in IN_THE_MAKING]
 BUILT = [path for path in LESSONS if path.with_suffix(".ipynb").exists()]
 lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
 
