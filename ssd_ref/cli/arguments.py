@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ssd_ref import __version__
-from ssd_ref.cli import assignment, bench, grade, measure, predict, sweep
+from ssd_ref.cli import assignment, bench, calibrate, grade, measure, predict, sweep
 from ssd_ref.cli.errors import CommandError
 from ssd_ref.cli.pairs import DTYPES
 from ssd_ref.cli.settings import METHODS, Settings
@@ -83,7 +83,10 @@ def build_parser() -> Parser:
         "compare", help="decode one prompt by all three methods and explain the difference"
     )
     add_decoding(compare)
+    add_processes(compare.add_argument_group("two processes"))
     bench.add_arguments(commands.add_parser("bench", help="measure the speed of all three"))
+    text = "two processes: steps measured, speeds predicted by the simulator, and measured"
+    calibrate.add_arguments(commands.add_parser("calibrate", help=text, description=text))
     text = "SD/AR predicted by the simulator from other prompts, beside what is then measured"
     predict.add_arguments(commands.add_parser("predict", help=text, description=text))
     for command, text in ((measure, "record rounds"), (sweep, "compare fan-out policies")):
@@ -108,6 +111,18 @@ def add_decoding(parser: argparse.ArgumentParser) -> None:
     machine.add_argument(
         "--rounds", type=Path, metavar="FILE", help="write a record of each round, as JSON lines"
     )
+
+
+def add_processes(group: argparse._ArgumentGroup) -> None:
+    """The options of a measured run of SSD in two processes."""
+    text = "besides: SSD with the draft in a process of its own, measured; also under torchrun"
+    group.add_argument("--processes", action="store_true", help=text)
+    group.add_argument(
+        "--abort", action=argparse.BooleanOptionalAction, default=True,
+        help="an outcome that comes early ends the filling of the cache",
+    )  # fmt: skip
+    text = "write what both processes did as a Chrome trace (for Perfetto)"
+    group.add_argument("--trace", type=Path, metavar="FILE", help=text)
 
 
 def add_settings(group: argparse._ArgumentGroup) -> None:

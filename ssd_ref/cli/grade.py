@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, load: Load, clock: Callable[[], float]) -> int:
     assignment = course("catalogue").load(args.number)
+    check_options(args)
     if args.seed_file is None:
         print("no --seed-file: cases are those that students see", file=sys.stderr)
     with tempfile.TemporaryDirectory() as scratch:
@@ -63,6 +64,17 @@ def run(args: argparse.Namespace, load: Load, clock: Callable[[], float]) -> int
     return 0
 
 
+def check_options(args: argparse.Namespace) -> None:
+    """What would otherwise be found out only after the grading."""
+    if args.jobs < 1:
+        raise CommandError(f"--jobs: expected at least 1, got {args.jobs}")
+    if not 0 <= args.penalty <= 1:
+        raise CommandError(f"--penalty: expected a share in [0, 1], got {args.penalty}")
+    for path in (args.out, args.gradescope):
+        if path and not path.parent.is_dir():
+            raise CommandError(f"{path}: there is no folder {path.parent}")
+
+
 def graded(args: argparse.Namespace, scratch: Path) -> list[Any]:
     """Everything graded, sorted by student; a bar shows how far it is."""
     from tqdm import tqdm  # type: ignore[import-untyped]
@@ -71,9 +83,8 @@ def graded(args: argparse.Namespace, scratch: Path) -> list[Any]:
     seed = grading.seed_from(args.seed_file)
     found = course("archives").collect(args.submissions, args.number, scratch)
     strangers = set(args.again) - {one.student for one in found}
-    if strangers or args.jobs < 1:
-        raise CommandError(f"--again: no submission of {sorted(strangers)}" if strangers else
-                           f"--jobs: expected at least 1, got {args.jobs}")  # fmt: skip
+    if strangers:
+        raise CommandError(f"--again: no submission of {sorted(strangers)}")
     store = args.out.with_suffix(".results.jsonl") if args.out else scratch / "results.jsonl"
     stream = grading.grade(
         args.number, found, seed, store=store, jobs=args.jobs, again=set(args.again)

@@ -1,0 +1,1 @@
+"""Assignment 1: laws, a KV cache, and one token after another."""

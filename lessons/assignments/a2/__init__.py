@@ -1,0 +1,1 @@
+"""Assignment 2: one round of verification."""

@@ -1,0 +1,1 @@
+"""Assignment 3: the loop of speculative decoding."""

@@ -1,0 +1,26 @@
+# loses: 3.4/law 3.4/tempered 3.4/ends 3.4/counters
+# says: the text is not cut at max_new_tokens
+
+
+def speculative(
+    target, draft, prompt, *, max_new_tokens, lookahead, law, draft_law, eos=None, randomness
+):
+    text, rounds = list(prompt), []
+    reader, drafter = target.start(text[:-1]), draft.start(text[:-1])
+    reason = "length" if max_new_tokens == 0 else None
+    while reason is None:
+        room = len(prompt) + max_new_tokens - len(text)
+        round = len(rounds) + 1
+        n = lookahead
+        speculation = draft_block(drafter, text, n, draft_law, eos, randomness, round)
+        rows = law.rows(reader.extend([text[-1], *speculation.tokens]))
+        accepted, bonus = verify(rows.__getitem__, speculation, randomness, round)
+        roll_back(reader, drafter, len(text), accepted)
+        kept = [*speculation.tokens[:accepted], bonus]
+        if eos in kept:
+            kept, reason = kept[: kept.index(eos) + 1], "eos"
+        elif len(kept) >= room:
+            reason = "length"
+        text += kept
+        rounds.append((len(speculation), min(accepted, len(kept)), len(kept)))
+    return text[len(prompt) :], reason, rounds

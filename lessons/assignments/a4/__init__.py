@@ -1,0 +1,1 @@
+"""Assignment 4: SSD on tables."""
