@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import time
 import warnings
+from functools import partial
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import settings as hypothesis_settings
@@ -17,6 +18,7 @@ from lessons.assignments.clock import Clock
 from lessons.assignments.running import in_child
 from lessons.assignments.spec import PUBLIC_SEED
 from ssd_ref import TableModel, exact_law
+from ssd_ref.randomness import Randomness
 from ssd_ref.testing import compare_laws, target_law
 from ssd_ref.testing.check import Wrong, judge
 
@@ -40,12 +42,13 @@ def file_of(tests: str, folder: Path) -> ModuleType:
 def test_the_sound_decoders_are_sound(name: str) -> None:
     decode = right_ones.RIGHT[name]
     for eos in (None, 1):
-        law = exact_law(
-            lambda r, eos=eos: decode(
-                P, Q, [1], max_new_tokens=3, lookahead=2, eos=eos, randomness=r
-            )
-        )
-        assert compare_laws(law, target_law(P, [1], max_new_tokens=3, eos=eos)).equal
+        settings: dict[str, Any] = {"max_new_tokens": 3, "eos": eos}
+        law = exact_law(partial(run, decode, settings))
+        assert compare_laws(law, target_law(P, [1], **settings)).equal
+
+
+def run(decode: right_ones.Decode, settings: dict[str, Any], randomness: Randomness) -> list[int]:
+    return decode(P, Q, [1], lookahead=2, randomness=randomness, **settings)
 
 
 def test_every_broken_decoder_is_told_once_and_finishes() -> None:
@@ -111,10 +114,9 @@ def test_it(decode):
 def test_a_test_without_an_end_is_named(tmp_path: Path) -> None:
     source = "def test_it(decode):\n    while text(decode):\n        pass\n"
     module, clock = file_of(source, tmp_path), Clock(0.3)
-    begin = time.monotonic()
     with pytest.raises(Wrong, match="test_it with one of the decoders"), clock.running():
-        runner.tests_of(module)
-    assert clock.rang and time.monotonic() - begin < 60
+        _ = runner.tests_of(module).alarms
+    assert clock.rang
 
 
 def test_what_was_missed_is_told_in_full_but_for_the_untold(tmp_path: Path) -> None:

@@ -244,10 +244,6 @@ def from_scratch(target: Any, prompt: Sequence[int], **more: Any) -> Any:
     return decode_with()(Starts(), prompt, **more)
 
 
-def elsewhere(row: Row, randomness: Any, site: Site) -> int:
-    return int(np.random.default_rng().choice(len(row), p=row))
-
-
 DECODE = (
     Slip("the prompt is returned, too: only the new tokens are asked for", decode_with(whole=True), "lesson 01, section 1"),
     Slip("the temperature plays no part in the loop", decode_with(law=lambda t, k, p: Law(1.0, k, p)), "lesson 01, section 2"),
@@ -259,7 +255,6 @@ DECODE = (
     Slip("the whole text is read anew for each token: that is what the cache is for", from_scratch, "lesson 01, section 4"),
     Slip("the text so far is read once more behind itself", decode_with(fed=lambda text, read: text), "lesson 01, section 4"),
     Slip("the likeliest token is taken, whatever the law", decode_with(chance=lambda row, r, site: int(row.argmax())), "lesson 01, section 1"),
-    Slip("chance comes from elsewhere than `randomness`: two runs with the same decisions differ", decode_with(chance=elsewhere), "lesson 01, section 1"),
 )  # fmt: skip
 
 

@@ -109,7 +109,6 @@ DRAFT_BLOCK = (
     Slip("the last drafted token is read, too", draft_with(reads_last=True)),
     Slip("one token too many is drafted", draft_with(more=1)),
     Slip("a token is drawn where its test will draw: both share one uniform", draft_with(choose=lambda row, r, site: r.choose(row, site._replace(role="accept"))), "lesson 03, section 8"),
-    Slip("chance comes from elsewhere than `randomness`", draft_with(choose=lambda row, r, site: int(np.random.default_rng().choice(len(row), p=row))), "lesson 01, section 1"),
 )  # fmt: skip
 
 

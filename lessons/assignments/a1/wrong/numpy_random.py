@@ -1,6 +1,5 @@
 # loses: 1.5/law 1.5/ends
 # says: it draws from np.random; every draw must go through the argument `randomness` (lesson 01)
-# says: chance comes from elsewhere than `randomness`
 
 
 def decode(

@@ -1,0 +1,1 @@
+"""Assignment 7: SSD as two processes over a clock."""

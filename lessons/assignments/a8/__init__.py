@@ -1,0 +1,1 @@
+"""Assignment 8: tests that find broken decoders and acquit sound ones."""

@@ -1,0 +1,1 @@
+"""Assignment 9: an open problem, the prediction of outcomes."""
