@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 
@@ -34,7 +35,7 @@ def need_flag(name: str, value: Any) -> None:
 
 
 def need_choice(name: str, value: Any, choices: Collection[str]) -> None:
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name}: expected one of {', '.join(choices)}, got {value!r}")
 
 
@@ -45,3 +46,11 @@ def unknown_keys(where: str, keys: Iterable[str], known: Collection[str]) -> Non
             near = get_close_matches(key, known, 1, 0.0)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise ValueError(f"{where}: unknown key {key!r}{hint}")
+
+
+def read_text(path: Path | str) -> str:
+    """A text file's content; a file that is no text is refused by its name."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: expected a text file (UTF-8), got other bytes") from error

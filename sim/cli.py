@@ -32,7 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"ssd-sim: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("ssd-sim: interrupted; a sweep goes on where it was", file=sys.stderr)
+        swept = bool(given) and given[0] == "sweep"
+        more = "; the same command goes on where it was" if swept else ""
+        print(f"ssd-sim: interrupted{more}", file=sys.stderr)
         return 130
     return 0
 
@@ -53,13 +55,15 @@ def parser() -> argparse.ArgumentParser:
     ) -> argparse.ArgumentParser:
         made = added.add_parser(
             name, help=text, description=text, parents=[output_options(), *parents],
-            epilog=KEY_HELP, formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )  # fmt: skip
+        if any(action.dest == "config" for action in made._actions):
+            made.epilog = KEY_HELP
         made.set_defaults(command=command)
         return made
 
-    add_runs(add, scenario_options(), run_options())
-    add_pictures(add, scenario_options(), run_options())
+    add_runs(add, scenario_options())
+    add_pictures(add, scenario_options())
     add_serve(add, scenario_options())
     return top
 
@@ -67,7 +71,8 @@ def parser() -> argparse.ArgumentParser:
 Add = Callable[..., argparse.ArgumentParser]
 
 
-def add_runs(add: Add, *options: Parser) -> None:
+def add_runs(add: Add, scenario: Parser) -> None:
+    options = (scenario, run_options(commands.ROUNDS))
     run = add("run", commands.run, "one method: speed, causes and cost", *options)
     run.add_argument("method", choices=METHODS, help="which of the three")
     compare = add("compare", commands.compare, "AR, SD and SSD side by side", *options)
@@ -77,7 +82,7 @@ def add_runs(add: Add, *options: Parser) -> None:
     text = "SSD with one cause of lost time taken away at a time"
     add("whatif", commands.whatif, text, *options)
     text = "a grid of scenarios into a CSV; a second call with the same file goes on"
-    sweep = add("sweep", commands.sweep, text, *options)
+    sweep = add("sweep", commands.sweep, text, scenario, run_options(commands.SWEPT))
     sweep.add_argument(
         "--over", action="append", default=[], metavar="TABLE.KEY=V,V,..",
         help="an axis; lists of lists are separated by ;",
@@ -85,19 +90,19 @@ def add_runs(add: Add, *options: Parser) -> None:
     sweep.add_argument("--file", type=file, required=True, help="the CSV that rows are added to")
     sweep.add_argument("--jobs", type=int, default=-1, help="processes (default: all cores)")
     text = "what the calibrated presets predict, beside what was measured"
-    add("validate", verdict.validate, text, options[1])
+    add("validate", verdict.validate, text, run_options(verdict.VALIDATED))
     text = "milliseconds of a forward by its rows, sum and maximum of reading and computing"
-    add("forwards", commands.forwards, text, options[0])
+    add("forwards", commands.forwards, text, scenario)
 
 
-def add_pictures(add: Add, *options: Parser) -> None:
-    line = add("timeline", commands.timeline, "draw or export the first rounds", options[0])
+def add_pictures(add: Add, scenario: Parser) -> None:
+    line = add("timeline", commands.timeline, "draw or export the first rounds", scenario)
     line.add_argument("methods", nargs="*", metavar="method", help="default: sd ssd")
     line.add_argument("--rounds", type=int, help="rounds drawn (default: 6)")
     line.add_argument("--seed", type=int, help="one seed, one result (default: 0)")
     line.add_argument("--trace", type=file, help="Chrome trace (.json), for Perfetto")
     text = "tokens/s/user against tokens/s/device over batch sizes"
-    frontier = add("frontier", commands.frontier, text, *options)
+    frontier = add("frontier", commands.frontier, text, scenario, run_options(commands.COMPARED))
     frontier.add_argument("--batches", type=int, nargs="+", default=[1, 2, 4, 8, 16], metavar="B",
                           help="batch sizes (default: 1 2 4 8 16)")  # fmt: skip
     frontier.add_argument("--jobs", type=int, default=-1, help="processes (default: all cores)")
@@ -164,9 +169,9 @@ def scenario_options() -> Parser:
     return options
 
 
-def run_options() -> Parser:
+def run_options(rounds: int) -> Parser:
     options = Parser(add_help=False)
-    options.add_argument("--rounds", type=int, help="rounds of each run")
+    options.add_argument("--rounds", type=int, help=f"rounds of each run (default: {rounds})")
     options.add_argument("--seed", type=int, help="one seed, one result (default: 0)")
     return options
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Command = Callable[[Namespace, Console], None]
-ROUNDS, DRAWN = 10_000, 6
+ROUNDS, SWEPT, COMPARED, DRAWN = 10_000, 2000, 600, 6  # rounds, where not said
 
 
 def data_of(args: Namespace) -> dict[str, Any]:
@@ -53,10 +53,6 @@ def limit_of(args: Namespace, default: int = ROUNDS) -> Limit:
     return Limit(rounds=default if args.rounds is None else args.rounds)
 
 
-def title(data: Mapping[str, Any]) -> str:
-    return str(data.get("preset", "toy"))
-
-
 def run(args: Namespace, console: Console) -> None:
     compare(args, console, [args.method])
 
@@ -68,17 +64,23 @@ def compare(args: Namespace, console: Console, methods: list[str] | None = None)
     scenario = config.scenario_of(data)
     reports = {m: scenario.run(m, limit_of(args), args.seed) for m in methods}
     changed = [name for name in data if name not in ("preset", *config.RUNS)]
-    published = {} if changed else PUBLISHED.get(title(data), {})
+    published = {} if changed else PUBLISHED.get(show.title(data), {})
     lines = show.rows_of_comparison(reports, published)
     columns = [f"{scenario.batch} sequence(s)", *(m.upper() for m in methods)]
-    made = show.table(title(data), columns, [[name, *cells] for name, cells in lines])
+    made = show.table(show.title(data), columns, [[name, *cells] for name, cells in lines])
     out = {"published": published} | {m: report.to_json() for m, report in reports.items()}
-    show.emit(console, made, out, args.json, args.csv)
+    show.emit(console, made, out, args.json, args.csv, COMPARE_NOTES)
     if getattr(args, "out", None):
         rates = {m: report.tokens_per_s.value for m, report in reports.items()}
         save(draw.speeds(rates, published), args.out)
 
 
+COMPARE_NOTES = (
+    "tokens/s: of the whole batch, without prefill and first round, as all lines down to tokens "
+    "after a miss. ± is a 95 % interval; what is estimated is acceptance and hits.",
+    "By cause: who holds up the next token; the causes sum to the whole run's time over its "
+    "tokens. Rows: token positions computed. GFLOP: 10^9 operations, 2 x parameters x rows.",
+)
 REPLAY_NOTES = (
     "Cold starts count. ± is a 95 % interval from how much the texts differ; with fewer than 6 "
     "texts there is none, which a ? marks.",
@@ -130,7 +132,7 @@ def replayed(args: Namespace, console: Console, data: dict[str, Any], methods: l
     ]
     made = show.table(
         f"{args.replay.name}: {len(texts)} text(s), K = {scenario.lookahead}, fan-out "
-        f"{list(scenario.fan_out)}, times of {title(data)}", columns, lines,
+        f"{list(scenario.fan_out)}, times of {show.title(data)}", columns, lines,
     )  # fmt: skip
     out = {m: {"tokens": r.tokens, "makespan_ms": r.makespan_ms,
                "tokens_per_s": vars(r.tokens_per_s),
@@ -149,15 +151,18 @@ def whatif(args: Namespace, console: Console) -> None:
         for name, r in reports.items()
     ]  # fmt: skip
     columns = ["SSD", "tokens/s", "times as fast", "ms a round", "saved"]
-    made = show.table(f"{title(data)}: what if a cause of lost time did not exist?", columns, lines)
+    made = show.table(
+        f"{show.title(data)}: what if a cause of lost time did not exist?", columns, lines
+    )
     out = {name: report.to_json() for name, report in reports.items()}
     show.emit(console, made, out, args.json, args.csv, ideals.NOTES)
 
 
 def sweep(args: Namespace, console: Console) -> None:
     data, axes = data_of(args), sweeps.axes_of(args.over)
-    rounds = 2000 if args.rounds is None else args.rounds
-    with Progress(console=Console(file=sys.stderr), transient=True) as bar:
+    rounds = SWEPT if args.rounds is None else args.rounds
+    screen = Console(file=sys.stderr)
+    with Progress(console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task = bar.add_task("points", total=None)
         rows = sweeps.sweep(
             data, axes, args.file, rounds, args.seed, args.jobs,
@@ -182,17 +187,19 @@ def timeline(args: Namespace, console: Console) -> None:
     for method in methods:
         need_choice("method", method, METHODS)
     scenario, limit = config.scenario_of(data), limit_of(args, DRAWN)
-    logs = {m: scenario.run(m, limit, args.seed, keep_log=True).log or [] for m in methods}
+    reports = {m: scenario.run(m, limit, args.seed, keep_log=True) for m in methods}
+    logs = {m: report.log or [] for m, report in reports.items()}
     if args.trace:
         args.trace.write_text(json.dumps(chrome_trace(logs)))
     if args.out:
-        save(draw.time_line(logs, title(data)), args.out)
+        served_by = {m: report.served_by for m, report in reports.items()}
+        save(draw.time_line(logs, show.title(data), served_by), args.out)
     lines = [
         [m.upper(), x.lane, x.kind, f"{x.begin_ns / 1e6:.3f}", f"{x.end_ns / 1e6:.3f}", str(x.rows)]
         for m, log in logs.items() for x in log
     ]  # fmt: skip
     columns = ["method", "lane", "kind", "begin, ms", "end, ms", "rows"]
-    made = show.table(title(data), columns, lines)
+    made = show.table(show.title(data), columns, lines)
     show.emit(console, made, {m: [x._asdict() for x in log] for m, log in logs.items()},
               args.json, args.csv)  # fmt: skip
 
@@ -200,23 +207,30 @@ def timeline(args: Namespace, console: Console) -> None:
 NAMES = {"ar": "AR", "sd": "SD", "ssd": "SSD", "ssd instant": "SSD, instant backup"}
 
 
+def beside(value: float | None, least: float | None) -> str:
+    return show.number(value) if least is None else f"> {show.number(least)}"
+
+
 def frontier(args: Namespace, console: Console) -> None:
     data = data_of(args)
-    rounds = 600 if args.rounds is None else args.rounds
+    rounds = COMPARED if args.rounds is None else args.rounds
     scenario = config.scenario_of(data)
     points = frontiers.frontier(scenario, args.batches, rounds, args.seed, args.jobs)
     sd = {(p.method, p.batch): value for p, value in frontiers.sd_at_ssd_speed(points)}
+    least = {(p.method, p.batch): value for p, value in frontiers.sd_at_least(points)}
     lines = [
         [NAMES[p.method], str(p.batch), p.setting, str(p.per_user), str(p.device_rate),
-         show.number(sd.get((p.method, p.batch))) if "ssd" in p.method else ""]
+         beside(sd.get((p.method, p.batch)), least.get((p.method, p.batch)))
+         if "ssd" in p.method else ""]
         for p in points
     ]  # fmt: skip
     columns = ["method", "b", "at best", "of a user", "of a device", "SD's"]
-    made = show.table(f"{title(data)}: tokens/s by batch b", columns, lines)
+    made = show.table(f"{show.title(data)}: tokens/s by batch b", columns, lines)
     out = [vars(p) | {"per_user": vars(p.per_user), "per_device": vars(p.device_rate),
                       "sd_per_device_at_this_per_user": sd.get((p.method, p.batch))}
            for p in points]  # fmt: skip
-    notes = ("SD's: of a device, at the same tokens/s of a user; -: SD is never that fast.",
+    notes = ("SD's: of a device, at the same tokens/s of a user; -: SD is never that fast; > : at "
+             "all these batches SD is faster for a user, and has at least so much.",
              *frontiers.assumptions(scenario))  # fmt: skip
     show.emit(console, made, out, args.json, args.csv, notes)
     if args.out:
@@ -231,6 +245,8 @@ def frontier(args: Namespace, console: Console) -> None:
 
 
 FALLBACK_NOTES = (
+    "Tokens that a sequence of the batch gains in the time of one verification; from b* on the "
+    "fast backup wins.",
     "Exact (Cor. 16, Thm 17), no simulation: rows miss independently, times do not grow with the "
     "batch, and the fast backup leaves the hit rate as it is - b* is very sensitive to that.",
 )
@@ -243,7 +259,7 @@ def fallback(args: Namespace, console: Console) -> None:
         for b, n, f in zip(result.batches, result.neural, result.fast, strict=True)
     ]
     columns = ["batch", "accurate backup", "fast backup"]
-    made = show.table(f"tokens a verification and row; b* = {result.critical:.2f}", columns, lines)
+    made = show.table(f"b* = {result.critical:.2f}", columns, lines)
     show.emit(console, made, vars(result), args.json, args.csv, FALLBACK_NOTES)
     if args.out:
         curves = {"accurate backup": (result.batches, result.neural),
@@ -268,7 +284,7 @@ def serve(args: Namespace, console: Console) -> None:
         cells = [str(replicated([read(e) for e in found[m]])) for m in methods]
         lines.append([name, *cells])
     columns = [f"at most {scenario.batch} at once", *(m.upper() for m in methods)]
-    made = show.table(f"{title(data)}, {replications} replications", columns, lines)
+    made = show.table(f"{show.title(data)}, {replications} replications", columns, lines)
     out = {m: [vars(e) for e in found[m]] for m in methods}
     show.emit(console, made, out, args.json, args.csv, SERVE_NOTES)
 
@@ -302,7 +318,7 @@ def forwards(args: Namespace, console: Console) -> None:
     columns = {f"{n} {rule}".strip(): made for n, f in named.items() for rule, made in by_rule(f)}
     counts = [2**i for i in range(MOST_ROWS.bit_length())]
     lines = [[str(rows), *(show.number(f.ms(rows)) for f in columns.values())] for rows in counts]
-    made = show.table(f"{title(data)}: ms of a forward by its rows", ["rows", *columns], lines)
+    made = show.table(f"{show.title(data)}: ms of a forward by its rows", ["rows", *columns], lines)
     out = {name: {rows: f.ms(rows) for rows in counts} for name, f in columns.items()}
     show.emit(console, made, out, args.json, args.csv, FORWARD_NOTES)
 

@@ -6,12 +6,12 @@ A file starts from a preset, and each table changes a part of it. `KEYS` says wh
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from sim.checks import unknown_keys
+from sim.checks import need_integer, read_text, unknown_keys
 from sim.costs import Forward, Linear, Link, Roofline, Times
 from sim.laws import Acceptance, Context, Curve, Rates, Text
 from sim.presets import preset
@@ -116,7 +116,7 @@ DERIVED = ("tokens_per_round", "tokens_hit", "tokens_miss", "e_hit", "e_miss", "
 
 def load(path: Path | str) -> dict[str, Any]:
     try:
-        return tomllib.loads(Path(path).read_text())
+        return tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path}: not TOML: {error}") from error
 
@@ -132,7 +132,7 @@ def scenario_of(data: Mapping[str, Any]) -> Scenario:
 
 
 def check_keys(tables: Mapping[str, Any]) -> None:
-    unknown_keys("parameters", tables, [*KNOWN, *TOP])
+    known_names("parameters", tables, [*KNOWN, *TOP])
     for name, table in tables.items():
         if not isinstance(table, Mapping):
             raise ValueError(f"{name}: expected a table of keys, got {table!r}")
@@ -145,6 +145,15 @@ def check_keys(tables: Mapping[str, Any]) -> None:
         unknown_keys(name, table, KNOWN[name])
 
 
+def known_names(where: str, names: Iterable[str], known: Collection[str]) -> None:
+    """Raises for an unknown name; one that is a key of a table is sent there."""
+    for name in names:
+        homes = [f"{table}.{name}" for table, keys in KNOWN.items() if name in keys]
+        if homes and name not in known:
+            raise ValueError(f"{where}: unknown key {name!r}; did you mean {homes[0]!r}?")
+    unknown_keys(where, names, known)
+
+
 def with_tables(base: Scenario, tables: Mapping[str, Mapping[str, Any]]) -> Scenario:
     """`base` with the parts that the tables name changed."""
     method = dict(tables.get("method", {}))
@@ -155,6 +164,7 @@ def with_tables(base: Scenario, tables: Mapping[str, Mapping[str, Any]]) -> Scen
     lookahead = method.get("lookahead", base.lookahead)
     if "lookahead" in method and "sd_lookahead" not in method:
         parts["sd_lookahead"] = None
+    need_integer("lookahead", lookahead)
     for name in ("fan_out", "fan_out_miss"):
         given = method.pop(name, getattr(base, name))
         if given is not None:
@@ -283,7 +293,7 @@ def set_key(data: dict[str, Any], assignment: str) -> None:
         value = number_or_word(text)
     table, dot, key = name.strip().partition(".")
     if not dot:
-        unknown_keys("--set", [table], TOP)
+        known_names("--set", [table], TOP)
         data[table] = value
     else:
         unknown_keys("--set", [table], KNOWN)

@@ -27,12 +27,23 @@ LOOKS: dict[str, tuple[str, str, str]] = {
     "outcome": ("#FFFFFF", "", "outcome on the link"),
     "send": ("#999999", "", "sending"),
 }
+WHITE: dict[str, Any] = {"linestyle": "none", "color": "white", "markersize": 6}
+MARKS: dict[str, dict[str, Any]] = {
+    "cache": WHITE | {"marker": "o", "label": "a hit: the cache served"},
+    "backup": WHITE | {"marker": "X", "label": "a miss: the backup served"},
+}
 DEVICES = ("target", "draft", "link")
 MOST_INTERVALS = 400
 
 
-def time_line(logs: Mapping[str, Iterable[Interval]], title: str = "") -> Figure:
-    """One lane for each device of each log, on one time axis (Figure 1 of the paper, toy)."""
+def time_line(
+    logs: Mapping[str, Iterable[Interval]], title: str = "",
+    served_by: Mapping[str, Sequence[str]] | None = None,
+) -> Figure:  # fmt: skip
+    """One lane for each device of each log, on one time axis (Figure 1 of the paper, toy).
+
+    served_by: for each log who served its rounds, which marks verifications as hits and misses.
+    """
     lanes = {f"{method.upper()} {lane}": list[Interval]() for method in logs for lane in DEVICES}
     for method, log in logs.items():
         for x in log:
@@ -45,18 +56,32 @@ def time_line(logs: Mapping[str, Iterable[Interval]], title: str = "") -> Figure
             f"time line: expected 1 to {MOST_INTERVALS} intervals, got {count}; draw fewer rounds"
         )
     figure, ax = new_axes(9, 0.6 + 0.55 * len(lanes))
-    for y, intervals in enumerate(lanes.values()):
+    for y, (name, intervals) in enumerate(lanes.items()):
         for kind in dict.fromkeys(x.kind for x in intervals):
             spans = [
                 (x.begin_ns / 1e6, (x.end_ns - x.begin_ns) / 1e6)
                 for x in intervals if x.kind == kind
             ]  # fmt: skip
             ax.broken_barh(spans, (y - 0.4, 0.8), **look(kind))
+        if name.endswith("target"):
+            mark_rounds(ax, y, intervals, (served_by or {}).get(name.split()[0].lower(), ()))
     ax.set(yticks=range(len(lanes)), yticklabels=list(lanes), ylim=(len(lanes) - 0.4, -0.6))
     ax.set_xlabel("time in ms")
     ax.set_title(title)
     legend(ax, {x.kind for intervals in lanes.values() for x in intervals})
     return figure
+
+
+def mark_rounds(
+    ax: Axes, y: float, intervals: Iterable[Interval], served_by: Sequence[str]
+) -> None:
+    """A mark in each verification of a hit or a miss, for eyes and printers without colour."""
+    rounds = [x for x in intervals if x.kind == "verify"]
+    for who, mark in MARKS.items():
+        at = [(x.begin_ns + x.end_ns) / 2e6 for x, by in zip(rounds, served_by, strict=False)
+              if by == who]  # fmt: skip
+        if at:
+            ax.plot(at, [y] * len(at), **mark)
 
 
 def speeds(rates: Mapping[str, float], published: Mapping[str, Mapping[str, float]]) -> Figure:
@@ -110,7 +135,13 @@ def look(kind: str) -> dict[str, Any]:
 
 
 def legend(ax: Axes, kinds: set[str]) -> None:
+    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    handles = [Patch(label=LOOKS[kind][2], **look(kind)) for kind in LOOKS if kind in kinds]
+    handles: list[Any] = [
+        Patch(label=LOOKS[kind][2], **look(kind)) for kind in LOOKS if kind in kinds
+    ]
+    marks = [Line2D([], [], **mark | {"markeredgecolor": "black"}) for mark in MARKS.values()]
+    drawn = {line.get_label() for line in ax.get_lines()}
+    handles += [mark for mark in marks if mark.get_label() in drawn]
     ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1, 1), frameon=False, fontsize=8)

@@ -152,6 +152,19 @@ def sd_at_ssd_speed(points: Iterable[Point]) -> list[tuple[Point, float | None]]
     return found
 
 
+def sd_at_least(points: Iterable[Point]) -> list[tuple[Point, float]]:
+    """Points of SSD slower for a user than SD is at every batch, with the most that SD then has of
+    a device: at larger batches, that were not run, it would have more.
+    """
+    points = list(points)
+    sd = [p for p in points if p.method == "sd"]
+    slowest = min((p.per_user.value for p in sd), default=0.0)
+    most = max((p.per_device for p in sd), default=0.0)
+    return [
+        (p, most) for p in points if p.method.startswith("ssd") and p.per_user.value < slowest
+    ]  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Fallback:
     """Speed per row in verifications by batch size, with a slow accurate and a fast backup."""

@@ -27,7 +27,8 @@ class Rate:
     def __str__(self) -> str:
         """Like "290.4 ± 6.8": two digits of the half-width, and the value to the same place."""
         if self.half_width is None:
-            return f"{self.value:.4g} (too short)"
+            shown = "-" if math.isnan(self.value) else f"{self.value:.4g}"
+            return f"{shown} (too short)"
         if self.half_width <= 1e-9 * abs(self.value):
             return f"{self.value:.4g} ± 0"
         places = max(0, 1 - math.floor(math.log10(self.half_width)))

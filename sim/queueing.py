@@ -10,6 +10,7 @@ import numpy as np
 from sim.checks import need_choice, need_integer, need_number
 
 LENGTHS = ("fixed", "geometric")
+RAREST_PER_S = 1e-6  # rarer arrivals than these overflow 64 bits of nanoseconds
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Demand:
             )
         if self.arrivals_per_s is not None:
             need_number("arrivals_per_s", self.arrivals_per_s, above=0)
+            need_number("arrivals_per_s", self.arrivals_per_s, least=RAREST_PER_S)
         if self.concurrency is not None:
             need_integer("concurrency", self.concurrency, least=1)
         need_integer("requests", self.requests, least=1)
@@ -121,6 +123,8 @@ def experience(
     begin = done[skip - 1].blocks_ns[-1] if skip else 0
     end = kept[-1].blocks_ns[-1]
     seconds = (end - begin) / 1e9
+    if not seconds:
+        raise ValueError(f"times: expected requests that take time, got 0 ns for {len(kept)}")
     several = [r for r in kept if r.tokens > 1]
     gaps = np.concatenate([np.diff(r.blocks_ns) for r in kept])
     tpot = [(r.blocks_ns[-1] - r.blocks_ns[0]) / (r.tokens - 1) for r in several]

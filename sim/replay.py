@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sim.checks import need_choice
+from sim.checks import need_choice, read_text
 from sim.clock import Limit
 from sim.intervals import Rate, relative_half_width
 from sim.laws import Acceptance, check_fan_out
@@ -66,7 +66,7 @@ def read_recording(path: Path | str) -> Recording:
     """Texts and settings of a recording. Raises ValueError with the line's number."""
     texts: dict[str, Texts] = {"ssd": [], "sd": [], "ar": []}
     settings: dict[str, Any] = {}
-    for number, line in enumerate(Path(path).read_text().splitlines(), start=1):
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
         try:
             data = json.loads(line)
             if isinstance(data, dict) and "header" in data:
@@ -250,6 +250,7 @@ class Replayed:
 
 def replay(scenario: Scenario, method: str, texts: Texts) -> Replayed:
     """Run a method through recorded rounds; AR emits the recorded number of tokens one by one."""
+    check_replayable(scenario)
     reports = []
     miss = scenario.fan_out_miss or scenario.fan_out
     for text in texts:
@@ -261,6 +262,16 @@ def replay(scenario: Scenario, method: str, texts: Texts) -> Replayed:
             limit = Limit(rounds=len(text))
             reports.append(scenario.run(method, limit, workload=rounds))
     return Replayed(tuple(reports))
+
+
+def check_replayable(scenario: Scenario) -> None:
+    """A recording is one text at a time, with the draft as backup."""
+    if scenario.batch != 1:
+        raise ValueError(f"batch: expected 1 (recorded texts are replayed one by one), got "
+                         f"{scenario.batch}")  # fmt: skip
+    if scenario.backup != "draft" or scenario.is_fast(1):
+        fast = "'instant'" if scenario.backup != "draft" else "fast_from = 1"
+        raise ValueError(f"backup: expected 'draft' (who drafted the recorded rounds), got {fast}")
 
 
 def acceptance_of(texts: Iterable[Sequence[Record]], lookahead: int | None = None) -> Acceptance:

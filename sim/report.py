@@ -50,8 +50,12 @@ class Meter:
         self.rounds = self.sequences = self.accepted = self.drafted = 0
         self.backups = self.emitted = self.emitted_backup = self.cached_drafts = 0
         self.stalls = 0  # rounds that waited for a backup
+        self.served_by: list[str] | None = None  # a list: keep who served each round
 
     def on_round(self, round: Round, now_ns: float) -> None:
+        if self.served_by is not None:
+            answered = "backup" if round.backups else "cache"
+            self.served_by.append(answered if self.last_ns else "first")
         self.accepted += round.accepted
         self.drafted += round.drafted * round.rows
         if self.last_ns:
@@ -87,6 +91,9 @@ class Rows:
         return sum(vars(self).values())
 
 
+KEPT_OUT = ("log", "pace", "served_by")  # of JSON
+
+
 @dataclass(frozen=True)
 class Report:
     """What a run amounts to. Times in milliseconds, rates per second, sizes in 10^9 parameters.
@@ -113,6 +120,7 @@ class Report:
     device_weight: float
     flops_by_fate: dict[str, float]  # 10^9 operations per token of the text, of both models
     hits: Rate | None  # hit_rate with its interval
+    served_by: tuple[str, ...] = ()  # with a log: "first", "cache" or "backup", round by round
     pace: BatchMeans = field(default_factory=BatchMeans, repr=False, compare=False)
     log: list[Interval] | None = None
 
@@ -130,13 +138,16 @@ class Report:
         return self.tokens_per_s.value / self.device_weight
 
     def to_json(self) -> dict[str, Any]:
-        data = {name: value for name, value in asdict(self).items() if name not in ("log", "pace")}
+        data = {name: value for name, value in asdict(self).items() if name not in KEPT_OUT}
         return data | {"tokens_per_device_second": self.tokens_per_device_second}
 
 
 def report_on(run: Run, method: str, machines: Machines, meter: Meter, free_backup: bool) -> Report:
     """free_backup: tokens of the backup cost no forward."""
     totals, makespan = run.totals(), float(run.env.now)
+    spent_ns = sum(ns for _, ns in meter.pace.sums) + meter.pace.cost
+    if not makespan or (meter.rounds and not spent_ns):
+        raise ValueError(f"times: expected rounds that take time, got 0 ns for all {run.rounds}")
     causes = {cause: totals["path"][cause].ns / 1e6 for cause in CAUSES if cause in totals["path"]}
     target, draft = rows_of(run, method, meter, free_backup)
     cached = meter.sequences - meter.backups
@@ -150,7 +161,7 @@ def report_on(run: Run, method: str, machines: Machines, meter: Meter, free_back
         makespan_ms=makespan / 1e6,
         tokens_per_s=meter.pace.rate(1e9),
         tokens_per_round=ratio(meter.emitted, meter.sequences),
-        round_ms=ratio(sum(c for _, c in meter.pace.sums) + meter.pace.cost, meter.rounds * 1e6),
+        round_ms=ratio(spent_ns, meter.rounds * 1e6),
         hit_rate=cached / meter.sequences if ssd else None,
         tokens_hit=ratio(meter.emitted - meter.emitted_backup, cached) if ssd and cached else None,
         tokens_miss=meter.emitted_backup / meter.backups if ssd and meter.backups else None,
@@ -165,6 +176,7 @@ def report_on(run: Run, method: str, machines: Machines, meter: Meter, free_back
         device_weight=machines.weight(method),
         flops_by_fate=flops(target, draft, machines, run.tokens),
         hits=meter.hits.rate() if ssd else None,
+        served_by=tuple(meter.served_by or ()) if method == "ssd" else (),
         pace=meter.pace,
         log=run.log,
     )

@@ -99,6 +99,7 @@ class Scenario:
         if method == "ssd" and self.lookahead == 0:
             raise ValueError("lookahead: expected at least 1 for SSD (K = 0 is AR), got 0")
         meter, free = Meter(), self.backup == "instant" or self.is_fast(self.batch)
+        meter.served_by = [] if keep_log else None
         rounds = workload or self.workload(method, seed)
         run = simulate(method, rounds, self.work(seed), limit, self.rules, keep_log, meter.on_round)
         return report_on(run, method, self.machines, meter, free)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,15 +13,29 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from sim.config import RUNS
 from sim.report import Report
 
 FATES = ("useful", "rejected", "unused", "aborted", "upkeep")
 TOGETHER = dict.fromkeys(("handshake", "link", "service"), "hand-shake, link, service")
 
 
+MOST_SHOWN = 3
+
+
+def title(data: Mapping[str, Any]) -> str:
+    """The preset, and what was changed of it: the keys, or only their tables if they are many."""
+    parts = {part: value for part, value in data.items() if part not in ("preset", *RUNS)}
+    tables = {part: table for part, table in parts.items() if isinstance(table, Mapping)}
+    changed = [f"{part} = {value}" for part, value in parts.items() if part not in tables]
+    keys = [f"{part}.{key} = {v}" for part, table in tables.items() for key, v in table.items()]
+    changed += keys if len(keys) <= MOST_SHOWN else list(tables)
+    return ", ".join([str(data.get("preset", "toy")), *changed])
+
+
 def number(value: float | None, digits: int = 3) -> str:
     """Like 1.58, 186, 2500: three digits, none lost before the point."""
-    if value is None:
+    if value is None or math.isnan(value):
         return "-"
     return f"{value:.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
 
@@ -121,9 +136,18 @@ def emit(
             writer.writerow([column.header for column in made.columns])
             writer.writerows([[str(cell).strip() for cell in row] for row in cells])
     if as_json:
-        console.print_json(json.dumps(data))
+        console.print_json(json.dumps(without_nan(data), allow_nan=False))
     else:
         allow_breaks(made, console.width)
         console.print(made)
         for note in notes:
             console.print(note, markup=False, highlight=False)
+
+
+def without_nan(data: Any) -> Any:
+    """The same, with null for what is not a number: JSON has no NaN."""
+    if isinstance(data, Mapping):
+        return {key: without_nan(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [without_nan(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data

@@ -16,6 +16,8 @@ def spread(call: Callable[..., T], arguments: Iterable[tuple[Any, ...]], jobs: i
     The back end is joblib's: `with joblib.parallel_config(backend="dask")` around the caller sends
     the calls to a cluster.
     """
+    if jobs == 0:
+        raise ValueError("jobs: expected a number of processes, or -1 for all cores, got 0")
     tasks = (joblib.delayed(call)(*a) for a in arguments)
     results: Iterator[T] = joblib.Parallel(n_jobs=jobs, return_as="generator")(tasks)
     return results

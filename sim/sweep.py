@@ -15,6 +15,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from sim.checks import read_text
 from sim.clock import Limit
 from sim.config import scenario_of, set_key
 from sim.intervals import Rate
@@ -131,9 +132,7 @@ def identity(row: Mapping[str, str], rounds: int, seed: int) -> tuple[tuple[str,
 
 def read(path: Path, header: list[str]) -> list[Row]:
     """The complete rows of a file; a last line cut short by an interruption is taken off it."""
-    if not path.exists() or not path.read_text():
-        return []
-    text = path.read_text()
+    text = read_text(path) if path.exists() else ""
     whole = text[: text.rfind("\n") + 1]
     if whole != text:
         path.write_text(whole)
@@ -159,7 +158,7 @@ def axes_of(assignments: Iterable[str]) -> dict[str, list[str]]:
     axes = {}
     for text in assignments:
         name, equals, values = text.partition("=")
-        if not equals or not values:
+        if not equals or not all(split(values)):
             raise ValueError(f"--over: expected table.key=value,value,.., got {text!r}")
         axes[name] = list(split(values))
     return axes

@@ -121,7 +121,9 @@ class RoundLaw(NamedTuple):
 
 def uniforms(seed: int, rows: int) -> Iterator[list[list[float]]]:
     """For each round and row three uniforms: acceptance, hit, change of context."""
-    generator, size = np.random.Generator(np.random.Philox(seed)), FIRST_BLOCK
+    generator = np.random.Generator(np.random.Philox(seed))
+    most = max(1, BLOCK // (3 * rows))
+    size = min(FIRST_BLOCK, most)
     while True:
         yield from generator.random((size, rows, 3)).tolist()
-        size = min(2 * size, max(1, BLOCK // (3 * rows)))
+        size = min(2 * size, most)

@@ -176,6 +176,19 @@ def test_too_short_a_run_is_marked():
     assert scenario().run("ssd", Limit(rounds=140)).tokens_per_s.half_width is not None
 
 
+def test_large_batches_draw_a_few_rounds_ahead_and_no_more():
+    """A million rows: the first block holds one round, not sixteen; its numbers are the same."""
+    few, many = Drawn(TEXT, 4, 3, rows=3), Drawn(TEXT, 4, 3, rows=2000)
+    block = np.random.Generator(np.random.Philox(3)).random((5, 2000, 3))
+    for size in block:
+        k = np.searchsorted(np.cumsum(TEXT.contexts[0].acceptance.weights(4)[:-1]), size[:, 0],
+                            side="right")  # fmt: skip
+        assert many.next().accepted == k.sum()
+    assert len(next(many.uniforms)) == 2000
+    assert many.uniforms.gi_frame.f_locals["size"] == 1
+    assert few.next().rows == 3
+
+
 def accepted(workload, rounds=300):
     return [workload.next().accepted for _ in range(rounds)]
 

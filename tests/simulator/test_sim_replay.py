@@ -241,6 +241,21 @@ def test_shortened_rounds_are_those_of_the_decoder(lookahead):
         assert abs(count - other) < 5 * (count + other) ** 0.5, shape
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"batch": 4}, "batch: expected 1 (recorded texts are replayed one by one), got 4"),
+        ({"backup": "instant"}, "backup: expected 'draft' (who drafted the recorded rounds), got"),
+        ({"fast_from": 1}, "backup: expected 'draft' .* got fast_from = 1"),
+    ],
+)
+def test_what_contradicts_a_recording_is_refused(tmp_path, changes, message):
+    texts = read_rounds(write(tmp_path / "r.jsonl", [line()]))
+    with pytest.raises(ValueError) as error:
+        replay(scenario(2, (1, 1, 1)).with_(**changes), "ar", texts)
+    assert all(part in str(error.value) for part in message.split(".*"))
+
+
 def test_a_list_too_short_for_the_recording(tmp_path):
     texts = read_rounds(write(tmp_path / "r.jsonl", [line()]))
     with pytest.raises(ValueError, match="expected 3 entries for the recorded lookahead, got 2"):

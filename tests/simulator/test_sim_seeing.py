@@ -152,40 +152,6 @@ def test_whatif_sweep_and_validate_print_tables(capsys, tmp_path):
     assert "rows predicted" in text
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["compare", "--rounds", "0"], "rounds: expected an integer >= 1, got 0"),
-        (["compare", "--set", "method.lookahed=3"], "did you mean 'lookahead'?"),
-        (["run", "ssd", "--set", "method.lookahead=0"], "at least 1 for SSD (K = 0 is AR), got 0"),
-        (["timeline", "--out", "x.bmp"], "expected a name ending in .png or .svg, got 'x.bmp'"),
-        (["timeline", "--out", "/no/x.png"], "--out: expected a file in a folder that exists"),
-        (["compare", "--csv", "/no/x.csv"], "--csv: expected a file in a folder that exists"),
-        (["compare", "--width", "3"], "--width: expected a whole number from 30 on, got '3'"),
-        (["compare", "--rounds", "few"], "--rounds: invalid int value: 'few'"),
-        (["compare", "--set", "run.round=3"], "run: unknown key 'round'; did you mean 'rounds'?"),
-        (["compare", "--set", "temperature=.7"], "toy: expected temperature 0"),
-        (["compare", "--set", "target.chip=h100"], "chip: expected parameters_billions beside"),
-        (["compare", "--set", "text.acceptance=-.5"], "expected a probability in [0, 1], got -0.5"),
-        (["compare", "--set", "target.base_ms=-3"], "base_ms: expected a finite number >= 0.0"),
-        (["serve", "warp", "--concurrency", "2"], "method: expected one of ar, sd, ssd"),
-        (["serve", "ar"], "expected one of arrivals_per_s and concurrency, got None and None"),
-        (["timeline", "warp"], "method: expected one of ar, sd, ssd, got 'warp'"),
-        (["run", "sd", "--config", "/no/such/file"], "No such file"),
-        (["run", "ssd", "--replay", "r", "--set", "text.after_hit=0.9", "--set",
-          "text.after_miss=0.9"], "--replay: expected no [text] beside it"),
-        (["run", "ssd", "--replay", "r", "--rounds", "3"], "a recording is replayed whole, got 3"),
-    ],
-)  # fmt: skip
-def test_a_refusal_is_one_line_and_exit_status_2(capsys, arguments, message):
-    assert main(arguments) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("ssd-sim: ")
-    assert message in captured.err
-    assert captured.err.count("\n") == 1
-
-
 def test_a_files_run_and_demand_count_and_an_option_wins(capsys, tmp_path):
     path = tmp_path / "s.toml"
     path.write_text("[run]\nrounds = 150\nseed = 4\n[serve]\nconcurrency = 2\nrequests = 9\n"
@@ -278,6 +244,24 @@ def test_the_readmes_file_works(capsys, tmp_path):
     assert output(capsys, "compare", "--config", str(path), "--rounds", "130")
 
 
+def test_hits_and_misses_are_marked_in_a_time_line():
+    """Also where a miss takes no time, and so has no bar of its own."""
+    reports = {m: toy().with_(backup="instant").run(m, Limit(rounds=9), keep_log=True)
+               for m in ("sd", "ssd")}  # fmt: skip
+    served_by = {m: report.served_by for m, report in reports.items()}
+    assert (served_by["sd"], served_by["ssd"][0]) == ((), "first")
+    (ax,) = draw.time_line({m: r.log for m, r in reports.items()}, "", served_by).axes
+    marks = {line.get_label(): line.get_xdata() for line in ax.get_lines()}
+    begins = [x for x in reports["ssd"].log if (x.lane, x.kind) == ("target", "verify")]
+    for who, label in (("cache", "a hit: the cache served"), ("backup", "a miss: the backup")):
+        found = next(list(at) for name, at in marks.items() if name.startswith(label))
+        assert found == [(x.begin_ns + x.end_ns) / 2e6
+                         for x, by in zip(begins, served_by["ssd"], strict=True)
+                         if by == who]  # fmt: skip
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert set(marks) <= set(names)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", readme_commands(), ids=lambda a: a[0])
 def test_the_readmes_commands_run(capsys, tmp_path, monkeypatch, arguments):
@@ -295,12 +279,3 @@ def test_serve_prints_each_reading_with_its_interval(capsys):
     assert "200 ± 0" in text  # AR, two at once
     assert main(["serve", "--concurrency", "3", "--replications", "1"]) == 2
     assert "replications: expected an integer >= 2, got 1" in capsys.readouterr().err
-
-
-def test_an_interruption_is_one_line_too(capsys, monkeypatch):
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("sim.commands.sweeps.sweep", stop)
-    assert main(["sweep", "--over", "method.lookahead=1", "--file", "s.csv"]) == 130
-    assert "a sweep goes on where it was" in capsys.readouterr().err

@@ -17,6 +17,7 @@ from sim.frontier import (
     candidates,
     fallback,
     frontier,
+    sd_at_least,
     sd_at_ssd_speed,
 )
 from sim.intervals import Rate
@@ -197,6 +198,16 @@ def test_sd_at_ssd_speed_is_read_off_straight_lines():
 
     points = [at("sd", 10, 100), at("sd", 20, 60), at("ssd", 15, 70), at("ssd", 25, 50)]
     assert [value for _, value in sd_at_ssd_speed(points)] == [80, None]
+
+
+def test_where_sd_was_not_run_at_batches_large_enough_a_bound_is_said():
+    """SD is faster than SSD for a user at every batch: at their largest it has 100 of a device."""
+
+    def at(method, user, device):
+        return Point(method, 1, "", Rate(user, None, 1), device)
+
+    points = [at("sd", 10, 100), at("sd", 20, 60), at("ssd", 9, 70), at("ssd", 12, 50)]
+    assert [(p.per_device, least) for p, least in sd_at_least(points)] == [(70, 100)]
 
 
 def test_the_fallback_curves_cross_at_b_star():
