@@ -10,9 +10,12 @@ from rich.console import Console
 from rich.text import Text
 
 from ssd_ref.cli import report
+from ssd_ref.cli.duo import decode as decode_in_two
+from ssd_ref.cli.duo import report as two_processes
 from ssd_ref.cli.generate import CTRL_C
 from ssd_ref.cli.job import Job, open_job
 from ssd_ref.cli.pairs import Load
+from ssd_ref.cli.processes import draft_as_second_rank
 from ssd_ref.cli.run import Run, warm_up
 from ssd_ref.cli.settings import METHODS
 from ssd_ref.cli.text import visible
@@ -21,16 +24,22 @@ from ssd_ref.study.meter import Clock, Log
 
 def run(args: argparse.Namespace, load: Load, clock: Clock) -> int:
     """Compare; 0, or 130 after Ctrl-C, which shows the methods and tokens that were decoded."""
+    if args.processes and draft_as_second_rank(args):
+        return 0
     job = open_job(args, load)
-    runs, status = list[Run](), 0
+    runs, status, duo = list[Run](), 0, None
     try:
         decode_all(job, runs, clock)
+        duo = decode_in_two(args, job) if args.processes else None
     except KeyboardInterrupt:
         status = CTRL_C
+    console = Console(highlight=False, markup=False, emoji=False)
     if args.json:
-        print(json.dumps(as_object(job, runs)))
+        print(json.dumps(as_object(job, runs) | ({"processes": duo.to_json()} if duo else {})))
     else:
-        show(job, runs, Console(highlight=False, markup=False, emoji=False))
+        show(job, runs, console)
+        for line in two_processes(duo, runs, console.width - 1) if duo else ():
+            console.print(Text(line))
     job.record(runs)
     return status
 

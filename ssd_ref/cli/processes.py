@@ -7,6 +7,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from ssd_ref.cli.load import reading
 from ssd_ref.cli.pairs import Load, load_embedded
 
 if TYPE_CHECKING:
-    from ssd_ref.engine import Engine, Source
+    from ssd_ref.engine import Engine, Link, Source
     from ssd_ref.study.bench import Arms, Plan, Sample
 
 TOKENS, FEWEST_TOKENS = 64, 16  # of a text
@@ -26,8 +27,8 @@ COST = {1: 4.9, 2: 3.0}  # of one token by all arms on so many threads, in targe
 STEP_SECONDS = 0.007  # a target step, before one was measured
 # K of SD; K and guesses at k = 0..K of SSD: the best of `--sweep` on the machine of the README.
 BEST: dict[float, tuple[int, tuple[int, ...]]] = {
-    1.0: (3, (2, 2, 2, 2, 4)),
-    0.0: (4, (2, 2, 2, 2, 2, 4)),
+    1.0: (4, (2, 2, 2, 2, 4)),
+    0.0: (5, (2, 2, 2, 2, 2, 2, 4)),
 }
 SWEEP_SD = range(2, 7)
 SWEEP_SSD = (
@@ -45,15 +46,44 @@ def draft_source(args: argparse.Namespace) -> Source:
 
 
 def open_engine(args: argparse.Namespace, pair: Any, draft: Source | None = None) -> Engine:
-    """An engine that has started. Raises CommandError where there is no second process."""
+    """An engine that has started; under torchrun, with the other rank as its speculator.
+
+    Raises CommandError where there is no second process.
+    """
     from ssd_ref.engine import Engine, Fault
 
-    engine = Engine(pair.target, draft or draft_source(args))
     try:
+        engine = Engine(pair.target, draft or draft_source(args), link=group_link())
         engine.start()
     except Fault as fault:
         raise CommandError(str(fault)) from fault
     return engine
+
+
+def group_link() -> Link | None:
+    """The link to the other rank, if this process is one of two."""
+    if "RANK" not in os.environ:
+        return None
+    from ssd_ref.engine import group
+
+    return group.join()
+
+
+def draft_as_second_rank(args: argparse.Namespace) -> bool:
+    """Under torchrun rank 1 drafts, whatever the command, until rank 0 has done with it."""
+    if os.environ.get("RANK") != "1":
+        return False
+    from ssd_ref.engine import Fault, group
+    from ssd_ref.engine.serve import serve
+
+    try:
+        link = group.join()
+    except Fault as fault:
+        raise CommandError(str(fault)) from fault
+    with suppress(Fault):  # the verifier has gone
+        serve(link, draft_source(args).load())
+    link.close()
+    return True
 
 
 def run(
@@ -64,13 +94,15 @@ def run(
     draft: Source | None = None,
 ) -> int:
     """Measure and print; 130 after Ctrl-C, which keeps what was measured."""
+    if draft_as_second_rank(args):
+        return 0
     began = clock()
     pair = load(args)
     prompts = held_out_prompts() if prompts is None else prompts
     samples: list[Sample] = []
     with open_engine(args, pair, draft) as engine:
         plan = make_plan(args, engine, args.seconds - (clock() - began))
-        own = [os.getpid(), engine.start().process.pid]
+        own = [os.getpid(), *engine.processes]
         before = reading(own)
         try:
             measure(pair, prompts, plan, samples, clock)

@@ -9,6 +9,11 @@
 The text is the one `ssd_ref.ssd` decodes for the same arguments, whatever the timing: asynchrony
 changes the clock, never the tokens. In float32 a row computed in another batch differs in its last
 bits, and texts can part at a near-tie. Importing this package imports no torch.
+
+To read it: `verifier` and `speculator` have the two loops of Algorithm 1, `messages` what they
+say to each other, `link` and `group` how it gets there, `job` what a text depends on; `serve` and
+`worker` are the second process from inside and outside, `takeover` is what happens when it fails,
+`engine` puts them together; `events` and `causes` say where the time went.
 """
 
 from ssd_ref.engine.engine import Engine

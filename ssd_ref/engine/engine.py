@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from ssd_ref.engine.events import Recorder, Span
 from ssd_ref.engine.job import Job
-from ssd_ref.engine.link import Fault
+from ssd_ref.engine.link import Fault, Link
 from ssd_ref.engine.place import on_processor, two_cores
 from ssd_ref.engine.source import Source
 from ssd_ref.engine.takeover import FALLBACKS, Guarded, NoDraft, own_draft
 from ssd_ref.engine.verifier import Partner, SpeculatorLine, verify_text
-from ssd_ref.engine.worker import COMMAND, STOP_SECONDS, Worker
+from ssd_ref.engine.worker import COMMAND, STOP_SECONDS, Peer, Worker
 from ssd_ref.laws import Law
 from ssd_ref.models import Model, is_real
 from ssd_ref.randomness import SeededRandomness
@@ -31,8 +31,8 @@ TIMEOUT = 30.0  # seconds without an answer after which the speculator counts as
 class Spans(NamedTuple):
     """What both processes did for one text; the speculator's list is empty if it was lost."""
 
-    verifier: list[Span]
-    speculator: list[Span]
+    verifier: Sequence[Span]
+    speculator: Sequence[Span]
 
 
 class Engine:
@@ -44,13 +44,14 @@ class Engine:
     draft: where both processes find the draft. fallback: what the verifier does in the rest of a
     text whose speculator fails: "draft" (drafts itself, the same tokens) or "ar" (does without).
     One RuntimeWarning says so; the next text gets a new speculator. timeout: seconds that an answer
-    may take. pin: keep each process on a core of its own where the platform allows. The target
-    computes on as many threads as the caller has set: one, if the draft is to have a core.
+    may take. pin: keep each process on a core of its own where the platform allows. link: to a
+    speculator that runs already (`ssd_ref.engine.group`) and is not replaced if it fails. The
+    target computes on as many threads as the caller has set: one, if the draft is to have a core.
     """
 
     def __init__(
         self, target: Model, draft: Source, *, fallback: str = "draft", timeout: float = TIMEOUT,
-        pin: bool = True, command: Sequence[str] = COMMAND,
+        pin: bool = True, command: Sequence[str] = COMMAND, link: Link | None = None,
     ) -> None:  # fmt: skip
         if fallback not in FALLBACKS:
             raise ValueError(f"fallback: expected one of {FALLBACKS}, got {fallback!r}")
@@ -59,7 +60,8 @@ class Engine:
         self.target, self.source, self.fallback = target, draft, fallback
         self.timeout, self.command = timeout, command
         self.cores = (two_cores() if pin else None) or (None, None)
-        self.worker: Worker | None = None
+        self.link, self.greeted = link, False
+        self.worker: Worker | Peer | None = None
         self.spans = Spans([], [])  # of the last text
 
     def __enter__(self) -> Engine:
@@ -72,10 +74,10 @@ class Engine:
     ) -> None:  # fmt: skip
         self.stop()
 
-    def start(self) -> Worker:
+    def start(self) -> Worker | Peer:
         """The speculator, started if there is none. Raises Fault, or ValueError for its draft."""
         if self.worker is None:
-            worker = Worker.start(self.source, self.cores[1], self.command)
+            worker = self.new_speculator()
             if worker.vocabulary != self.target.vocabulary:
                 worker.stop()
                 raise ValueError(
@@ -85,10 +87,25 @@ class Engine:
             self.worker = worker
         return self.worker
 
+    def new_speculator(self) -> Worker | Peer:
+        """A process of our own; or the one at the other end of the link, which comes only once."""
+        if self.link is None:
+            return Worker.start(self.source, self.cores[1], self.command)
+        if self.greeted:
+            raise Fault("speculator: failed in an earlier text")
+        peer, self.greeted = Peer(self.link), True
+        peer.greet()
+        return peer
+
     def stop(self, patience: float = STOP_SECONDS) -> str:
         """End the speculator, by force after `patience` seconds; the last line of its errors."""
         worker, self.worker = self.worker, None
         return "" if worker is None else worker.stop(patience)
+
+    @property
+    def processes(self) -> list[int]:
+        """Process numbers of the speculator, if it is our own."""
+        return [self.worker.process.pid] if isinstance(self.worker, Worker) else []
 
     def decode(
         self,
@@ -108,7 +125,7 @@ class Engine:
         abort: an outcome that comes before the cache is full ends the filling; otherwise it is
         finished first. Only time depends on it. The backup is named, for a function does not cross
         to another process. `on_round` is called when the next round's speculation is there. Raises
-        what `ssd` raises, and Fault where no speculator can be started at all.
+        what `ssd` raises.
         """
         if backup not in BACKUPS:
             raise ValueError(f"backup: expected one of {BACKUPS}, got {backup!r}")
@@ -134,21 +151,31 @@ class Engine:
 
     def run(self, job: Job, transcript: Transcript, law: Law) -> None:
         """Decode to the end of the text. Whatever breaks it off also ends the speculator."""
-        worker, recorder = self.start(), Recorder()
-        line = SpeculatorLine(
-            worker.link, worker.vocabulary, job, transcript, self.timeout, recorder
-        )
-        speculator = Guarded(line, partial(self.take_over, job, transcript))
+        recorder = Recorder()
         try:
             with on_processor(self.cores[0]):
-                speculator.open()
+                speculator = self.open(job, transcript, recorder)
                 with recorder.span("prefill", len(transcript.prompt) - 1):
                     verifier = Verifier(self.target, transcript, law, job.randomness)
                 verify_text(verifier, speculator, recorder)
         except BaseException:
             self.stop()
             raise
-        self.spans = Spans(recorder.spans, line.log)
+        self.spans = Spans(recorder.spans, speculator.log)
+
+    def open(self, job: Job, transcript: Transcript, recorder: Recorder) -> Guarded:
+        """Tell the speculator what to decode; one that cannot be had is a fault like others."""
+        replace = partial(self.take_over, job, transcript)
+        try:
+            worker = self.start()
+        except Fault as fault:
+            return Guarded(replace(fault, None, None), replace)
+        line = SpeculatorLine(
+            worker.link, worker.vocabulary, job, transcript, self.timeout, recorder
+        )
+        speculator = Guarded(line, replace)
+        speculator.open()
+        return speculator
 
     def take_over(
         self, job: Job, transcript: Transcript,

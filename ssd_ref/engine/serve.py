@@ -1,7 +1,7 @@
 """The speculator's process: one text after another, until the verifier has no more.
 
-`python -m ssd_ref.engine.serve FD DRAFT` is what `Engine` starts, with one end of a socket pair as
-file FD, and the source of the draft as JSON.
+`Engine` starts `python -m ssd_ref.engine FD DRAFT CPU`: with one end of a socket pair as file FD,
+the source of the draft as JSON, and the processor to stay on (or null).
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import sys
 
 import numpy as np
 
@@ -68,7 +67,3 @@ def main(argv: list[str]) -> int:
     finally:
         link.close()
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -15,11 +15,12 @@ is then to choose among speculations by their content, which is not exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
 
+from ssd_ref.engine.events import Span
 from ssd_ref.engine.job import Job
 from ssd_ref.engine.link import Fault
 from ssd_ref.engine.speculator import SteppedSpeculator, speculator_of
@@ -42,6 +43,11 @@ class Guarded:
         self.speculator, self.replace = speculator, replace
         self.speculation: Speculation | None = None
         self.outcome: Outcome | None = None
+
+    @property
+    def log(self) -> Sequence[Span]:
+        """What the speculator did, if it saw the text to its end."""
+        return self.speculator.log
 
     def open(self) -> None:
         self.guarded(lambda: self.speculator.open())
@@ -70,6 +76,8 @@ Replace = Callable[[Fault, Speculation | None, Outcome | None], Partner]
 class NoDraft:
     """Empty speculations: each round is a step of AR."""
 
+    log: Sequence[Span] = ()
+
     def __init__(self, transcript: Transcript, vocabulary: int) -> None:
         self.transcript = transcript
         self.empty = Speculation((), np.empty((0, vocabulary)), (), "target")
@@ -89,6 +97,8 @@ class OwnDraft:
 
     So the cache has one entry at most, and a round costs what SD's does, and the glue forward.
     """
+
+    log: Sequence[Span] = ()
 
     def __init__(self, speculator: SteppedSpeculator, outcome: Outcome | None) -> None:
         self.speculator, self.outcome = speculator, outcome

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from ssd_ref.engine.events import Recorder, Span
@@ -23,7 +24,10 @@ from ssd_ref.verification import Verifier
 
 
 class Partner(Protocol):
-    """Who drafts for the verifier."""
+    """Who drafts for the verifier. log: what it did, once the text has ended."""
+
+    @property
+    def log(self) -> Sequence[Span]: ...
 
     def open(self) -> None:
         """Begin, in time to draft while the target reads the prompt."""
@@ -59,7 +63,7 @@ class SpeculatorLine:
         self.seconds, self.recorder = seconds, recorder
         self.answers, self.outcomes = job.answers(vocabulary), Outcomes()
         self.outcome: Outcome | None = None
-        self.log: list[Span] = []  # the speculator's, once the text has ended
+        self.log: Sequence[Span] = ()  # the speculator's, once the text has ended
 
     def open(self) -> None:
         """Tell the speculator what to decode."""

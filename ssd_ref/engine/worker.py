@@ -10,28 +10,46 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import IO
 
-from ssd_ref.engine.link import Fault, SocketLink
+from ssd_ref.engine.link import Fault, Link, SocketLink
 from ssd_ref.engine.messages import receive_object, send_object
 from ssd_ref.engine.serve import STOP
 from ssd_ref.engine.source import Source
 
 START_SECONDS = 120.0  # to import torch and to load the draft
 STOP_SECONDS = 2.0  # to end by itself
-COMMAND = (sys.executable, "-m", "ssd_ref.engine.serve")
+COMMAND = (sys.executable, "-m", "ssd_ref.engine")
 
 
 @dataclass
-class Worker:
-    """A running speculator. It has a session of its own, so that Ctrl-C reaches its owner only."""
+class Peer:
+    """A speculator that somebody else has started, as the other rank of two."""
 
-    process: subprocess.Popen[bytes]
-    link: SocketLink
-    errors: IO[bytes]
+    link: Link
     vocabulary: int = 0
     host: str = ""
+
+    def greet(self, seconds: float = START_SECONDS) -> None:
+        """Hear what the speculator says of itself when it has loaded its draft. Raises Fault."""
+        facts = receive_object(self.link, seconds)
+        self.vocabulary, self.host = facts["vocabulary"], facts["host"]
+
+    def stop(self, patience: float = STOP_SECONDS) -> str:
+        """Tell it to end."""
+        with suppress(Fault):  # it may be gone already
+            send_object(self.link, STOP)
+        self.link.close()
+        return ""
+
+
+@dataclass
+class Worker(Peer):
+    """A speculator of our own. It has its own session, so that Ctrl-C reaches its owner only."""
+
+    process: subprocess.Popen[bytes] = field(kw_only=True)
+    errors: IO[bytes] = field(kw_only=True)
 
     @classmethod
     def start(
@@ -49,10 +67,9 @@ class Worker:
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
                 env=os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
             )  # fmt: skip
-        worker = cls(process, SocketLink(ours, "speculator"), errors)
+        worker = cls(SocketLink(ours, "speculator"), process=process, errors=errors)
         try:
-            facts = receive_object(worker.link, START_SECONDS)
-            worker.vocabulary, worker.host = facts["vocabulary"], facts["host"]
+            worker.greet()
         except BaseException as error:
             reason = worker.stop()
             if isinstance(error, Fault):
@@ -62,9 +79,7 @@ class Worker:
 
     def stop(self, patience: float = STOP_SECONDS) -> str:
         """End the process, by force after `patience` seconds; the last line of its errors."""
-        with suppress(Fault):  # it may be gone already
-            send_object(self.link, STOP)
-        self.link.close()
+        super().stop()
         try:
             self.process.wait(patience)
         except subprocess.TimeoutExpired:

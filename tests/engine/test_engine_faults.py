@@ -55,15 +55,15 @@ def check_fault(fault, at, timeout):
         assert engine.worker is not None
 
 
-@pytest.mark.parametrize("fault, at", [("killed", 1), ("round", 3)])
-def test_the_same_text_after_a_fault(fault, at):
-    check_fault(fault, at, timeout=20)
+def test_the_same_text_after_a_fault():
+    check_fault("killed", 2, timeout=20)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("at", [1, 3])
 @pytest.mark.parametrize("fault", FAULTS)
-def test_the_same_text_after_each_fault(fault):
-    check_fault(fault, 2, timeout=2 if fault in LATE else 20)
+def test_the_same_text_after_each_fault(fault, at):
+    check_fault(fault, at, timeout=2 if fault in LATE else 20)
 
 
 def test_without_drafts_after_a_fault():
@@ -115,7 +115,10 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])
+TERM = pytest.param(signal.SIGTERM, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL, TERM])
 def test_no_speculator_is_left_behind(sent):
     paths = os.pathsep.join(filter(None, sys.path))
     owner = subprocess.Popen(

@@ -44,6 +44,13 @@ def all_accepted(case):
     assert len(run.rounds) == math.ceil(12 / (keywords["lookahead"] + 1))
 
 
+def all_accepted_as_asked(case):
+    """Leaves the case's settings on: the draft's law is then another one than the target's."""
+    source = SeededRandomness(3)
+    run = ssd_ref.ssd(case.target, case.target, case.prompt, randomness=source, **case.ssd())
+    assert all(r.accepted == r.drafted for r in run.rounds)
+
+
 def redrawing(prompt, n, r):
     """Written as two rounds at most, without a cache: what would be in it is drawn when needed."""
     P, Q = np.array([[0.7, 0.3], [0.3, 0.7]]), np.array([[0.8, 0.2], [0.2, 0.8]])
@@ -146,6 +153,14 @@ WITNESSES = {
     "sum of the mask": (2, 2, 2),
     "token matching": None,
 }
+def pause_divided(pause, backup, filling):
+    def count(blocks):
+        return sum(any(b <= t < e for b, e in blocks) for t in range(*pause))
+
+    miss, overflow = count(backup), count(filling)
+    return (miss, overflow, len(range(*pause)) - miss - overflow)
+
+
 RIGHT = {
     "L00.1": [0.75, np.float64(3 / 4)],
     "L00.2": [first_bracket, lambda p, u: int(np.searchsorted(np.cumsum(p), u, side="right"))],
@@ -173,7 +188,7 @@ RIGHT = {
     ],
     "L05.2": [lambda rs, f: [rs[i].rank < f[rs[i].accepted] for i in range(len(rs) - 1)]],
     "L05.3": [redrawing],
-    "L05.4": [lambda h, g: (1 - g) / (g - g * h - 1)],
+    "L05.4": [lambda h, g: (1 - g) / (g - g * h - 1) if g - g * h < 1 else None],
     "L06.1": [best_shares],
     "L06.2": [most_hits],
     "L06.3": [most_probable],
@@ -183,6 +198,8 @@ RIGHT = {
     "L08.1": [lambda h, s: int(math.log(s) / math.log(h) + 1e-12)],
     "L08.2": [batch_clock],
     "L08.3": [least_batch],
+    "L09.1": [pause_divided],
+    "L09.2": [lambda d, K, v: (K * d + v) / v],
     "L11.1": [lambda f: 1 + np.dot(range(len(f)), f)],
     "L11.2": [lambda b, s, f: ([x for x, y, z in zip(b, s, f, strict=True) if z >= y] + [None])[0]],
     "L10.1": [
@@ -206,12 +223,16 @@ WRONG = [
     ("L03.1", ([1, 1, 1], [1, 0, 0]), "two laws"),
     ("L03.2", lambda case: 1 / 0, "a correct decoder, lookahead 0"),
     ("L03.2", None, "TypeError"),
+    ("L03.2", all_accepted_as_asked, "a correct decoder, lookahead 1"),
     ("L04.1", lambda h: 1 + sum(h) / len(h), "(())"),
     ("L05.1", lambda rs: 0, "expected None"),
     ("L05.3", lambda prompt, n, r: [0] * n, "first departure at position 1"),
     ("L05.4", lambda h, g: 0, "(1.0, 1.2)"),
+    ("L05.4", lambda h, g: (g - 1) / (1 - g + g * h or 1), "(0.2, 1.5)"),
     ("L07.1", lambda q, s, c: q, "([0.5, 0.5], [0], 0.25)"),
     ("L08.2", lambda rounds, t_p, t_n: 0, "expected 1.5"),
     ("L11.2", lambda b, s, f: b[0], "expected None"),
+    ("L09.1", lambda pause, backup, filling: (0, 0, 0), "(10, 20), [], []"),
+    ("L09.2", lambda d, K, v: K * d, "expected 1.0"),
     ("L10.1", lambda K, b, E: 70.6, "(1, 0, 1.5)"),
 ]

@@ -10,6 +10,7 @@ from ssd_ref.testing.exercises import (
     lesson_06,
     lesson_07,
     lesson_08,
+    lesson_09,
     lesson_10,
     lesson_11,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "lesson_06",
     "lesson_07",
     "lesson_08",
+    "lesson_09",
     "lesson_10",
     "lesson_11",
 ]

@@ -48,7 +48,7 @@ register(
         {
             "the temperature is ignored": without_temperature,
             "logits are multiplied by the temperature; a high one must flatten": multiplied,
-            "0 is divided by: temperature 0 needs a line of its own": divided_by_zero,
+            "you divided by 0: temperature 0 needs a line of its own": divided_by_zero,
             "at temperature 0 equal logits share; here the first index wins": shared_among_ties,
         },
         pointer="lesson 01, section 2",

@@ -104,8 +104,10 @@ register(
         {
             "the gain is compared with the cost of a step alone; a longer round also delays all "
             "the other tokens": ignoring_the_round,
-            "one too many: stop at the last guess that pays": lambda a, c: best_lookahead(a, c) + 1,
-            "the search stops early: the best lookahead can be large": lambda a, c: min(
+            "you took one guess too many: stop at the last that pays": lambda a, c: (
+                best_lookahead(a, c) + 1
+            ),
+            "the search stopped early: the best lookahead can be large": lambda a, c: min(
                 best_lookahead(a, c, 17), 8
             ),
         },
@@ -154,7 +156,7 @@ register(
             ),
         ),
         {
-            "the draft's token is emitted: emit y in any case": emits_the_guess,
+            "the draft's token was emitted: emit y in any case": emits_the_guess,
             "this is the rule of section 1, with its residual; here nothing is repaired": min_rule,
             "the guess is never found right": never_matching,
         },

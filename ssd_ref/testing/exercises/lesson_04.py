@@ -42,11 +42,14 @@ register(
         "L04.2",
         (gives(1.6, 4, 0.15), gives(1.0, 0, 0.15), gives(1.0, 4, 0.0), gives(3.0, 4, 0.5)),
         {
-            "that is the share of the time spent drafting, not the gain": lambda K, c: (
+            "you gave the share of the time spent drafting, not the gain": lambda K, c: (
                 K * c / (1 + K * c)
             ),
+            "you gave the time that is left; how many times faster is the other way up": (
+                lambda K, c: 1 / (1 + K * c)
+            ),
             "one draft step is counted; a round makes K": lambda K, c: 1 + c,
-            "the tokens of a round do not change: they cancel": lambda K, c: (
+            "you counted the tokens of a round; they do not change, so they cancel": lambda K, c: (
                 (1 - 0.8 ** (K + 1)) / 0.2
             ),
         },

@@ -1,6 +1,7 @@
 """Lesson 05: hit rates, replays of a recording, a redraw that breaks A2, the least drafting."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,6 +23,15 @@ def round_(served_by: str, accepted: int = 0, rank: int | None = 0) -> RoundReco
 FIRST, HIT, MISS = round_("first"), round_("cache"), round_("backup")
 
 
+def numbered(*records: RoundRecord) -> list[RoundRecord]:
+    """The records with their rounds counted: each first round begins another run."""
+    counted: list[RoundRecord] = []
+    for record in records:
+        number = 1 if record.served_by == "first" or not counted else counted[-1].round + 1
+        counted.append(replace(record, round=number))
+    return counted
+
+
 def share(records: Records, of: Callable[[RoundRecord], bool]) -> float | None:
     served = [r.served_by == "cache" for r in records if of(r)]
     return sum(served) / len(served) if served else None
@@ -40,18 +50,20 @@ register(
     Exercise(
         "L05.1",
         (
-            gives(None, [FIRST]),
-            gives(1.0, [FIRST, HIT]),
-            gives(0.0, [FIRST, MISS]),
-            gives(0.75, [FIRST, HIT, MISS, HIT, HIT]),
-            gives(0.5, [FIRST, HIT, FIRST, MISS]),
+            gives(None, numbered(FIRST)),
+            gives(1.0, numbered(FIRST, HIT)),
+            gives(0.0, numbered(FIRST, MISS)),
+            gives(0.75, numbered(FIRST, HIT, MISS, HIT, HIT)),
+            gives(0.5, numbered(FIRST, HIT, FIRST, MISS)),
         ),
         {
             "the first round is counted; it has no cache to be served from": lambda r: share(
                 r, lambda _: True
             ),
-            "that is the share of misses": misses,
-            "with no round to count the rate is unknown, not 0": lambda r: share(r, later) or 0.0,
+            "you gave the share of misses": misses,
+            "0 is given where there is no round to count: say None": lambda r: (
+                share(r, later) or 0.0
+            ),
             "only the very first record is left out; several runs have several firsts": lambda r: (
                 share(r[1:], lambda _: True)
             ),
@@ -71,7 +83,9 @@ def replay(shift: int, over: int) -> Callable[[Records, list[int]], list[bool]]:
     return answer
 
 
-RECORDS = [round_("first", 0, 0), round_("backup", 2, 1), round_("backup", 1, 2), round_("x", 0, 1)]
+RECORDS = numbered(
+    round_("first", 0, 0), round_("backup", 2, 1), round_("backup", 1, 2), round_("cache", 0, 1)
+)
 register(
     Exercise(
         "L05.2",
@@ -87,15 +101,15 @@ register(
             "the outcome of the same round is looked at; the cache answers the one before": replay(
                 1, 0
             ),
-            "rank counts from 0: with one guess only rank 0 is a hit": replay(0, 1),
-            "the list's entry at the round's own k is meant, not the total": lambda r, f: [
+            "ranks were counted from 1: the first guess has rank 0": replay(0, 1),
+            "the whole list was counted; only its entry at this k is asked": lambda r, f: [
                 x.rank < sum(f) for x in r[:-1]
             ],
-            "the first round was not served from anything; leave it out": lambda r, f: [
+            "the last verdict was answered, too: there is no round behind it": lambda r, f: [
                 x.rank < f[x.accepted] for x in r
             ],
         },
-        pointer="lesson 05, section 2: what decides a hit",
+        pointer="lesson 05, section 3, for what decides a hit",
     )
 )
 
@@ -147,10 +161,15 @@ register(
             gives(0.5, 1.0, 1.5),
             gives(5 / 19, 0.8, 1.2),
             gives(5 / 13, 0.6, 1.2),
+            gives(None, 0.2, 1.5),
+            gives(None, 0.5, 2.0),
         ),
         {
-            "the hit rate is ignored: only a hit hides the drafting": lambda h, gain: gain - 1,
-            "the miss rate is meant where the hit rate stands": lambda h, gain: (
+            "the hit rate was ignored: only a hit hides the drafting": lambda h, gain: gain - 1,
+            "a time was given where none is enough: at some hit rates SSD never gains so much": (
+                lambda h, gain: (gain - 1) / (1 - gain * (1 - h))
+            ),
+            "hit rate and miss rate are exchanged": lambda h, gain: (
                 (gain - 1) / (1 - gain * h) if gain * h != 1 else None
             ),
             "the drafting of a miss is forgotten: it takes 1 + T there": lambda h, gain: (

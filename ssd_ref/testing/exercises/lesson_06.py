@@ -37,7 +37,9 @@ register(
             "guesses are given in proportion to the weights; the exponent is 1/(1+r)": (
                 lambda w, c, r, b: shares(products(w, c), 1.0, b)
             ),
-            "the exponent is 1/(1+r), not 1/r": lambda w, c, r, b: shares(products(w, c), 1 / r, b),
+            "the exponent was 1/r; it is 1/(1+r)": lambda w, c, r, b: shares(
+                products(w, c), 1 / r, b
+            ),
             "the shares do not add up to the budget": lambda w, c, r, b: shares(
                 products(w, c), 1 / (1 + r), 1.0
             ),
@@ -81,7 +83,7 @@ register(
             gives([2, 1, 1], OUTCOMES, 4, 2),
         ),
         {
-            "ranks count from 0: the first guess hits rank 0": measured(1),
+            "ranks were counted from 1: the first guess has rank 0": measured(1),
             "among equals the highest k is taken": measured(0, last=True),
             "all guesses go to the most frequent k": one_place,
         },
@@ -123,14 +125,14 @@ register(
             ),
         ),
         {
-            "that k are accepted needs that the tests before are passed": lambda k, b, n: believe(
+            "the tests before are forgotten: k of them were passed": lambda k, b, n: believe(
                 k, b, n, "no passing"
             ),
-            "at k < K the next draft must be rejected": lambda k, b, n: believe(
-                k, b, n, "forgets the rejection"
+            "the rejection is forgotten: at k < K the next draft was refused": lambda k, b, n: (
+                believe(k, b, n, "forgets the rejection")
             ),
-            "at k = K there is no next test": lambda k, b, n: believe(
-                k, b, n, "a test after the last"
+            "a test was counted after the last draft; at k = K there is none": lambda k, b, n: (
+                believe(k, b, n, "a test after the last")
             ),
         },
         pointer="lesson 06, section 6",

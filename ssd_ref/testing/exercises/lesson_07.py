@@ -1,5 +1,6 @@
 """Lesson 07: the bent law, what a rejection finds, the law of a token that is tested wrongly."""
 
+import math
 from collections.abc import Sequence
 
 from ssd_ref.testing.check import Exercise, register
@@ -10,6 +11,11 @@ Law = Sequence[float]
 
 def bent(q: Law, guessed: Sequence[int], c: float) -> list[float]:
     return [x * c if token in guessed else x for token, x in enumerate(q)]
+
+
+def zero_by_zero(q: Law, guessed: Sequence[int], c: float) -> list[float]:
+    row = bent(q, guessed, c)
+    return [x / sum(row) if sum(row) else math.nan for x in row]
 
 
 def normalised(row: Law) -> list[float]:
@@ -33,9 +39,10 @@ register(
             "the other tokens were multiplied": lambda q, s, c: normalised(
                 bent(q, [t for t in range(len(q)) if t not in s], c)
             ),
-            "with C = 0 and all mass guessed nothing is left to divide by": lambda q, s, c: (
-                normalised(bent(q, s, c))
+            "you divided by 0: with C = 0 and all mass guessed nothing is left": (
+                lambda q, s, c: normalised(bent(q, s, c))
             ),
+            "you divided 0 by 0: with C = 0 and all mass guessed nothing is left": zero_by_zero,
         },
         pointer="lesson 07, section 1",
     )
@@ -59,13 +66,16 @@ register(
             gives(None, P, P, [0]),
         ),
         {
-            "that is the chance that a token of the draft is guessed": lambda p, q, s: sum(
+            "you gave the chance that a token of the draft is guessed": lambda p, q, s: sum(
                 q[t] for t in s
             ),
-            "given a rejection: the residual must be made a law": lambda p, q, s: sum(
+            "0 was given where nothing is rejected: there is no such chance, None": (
+                lambda p, q, s: sum(excess(p, q)[t] for t in s) / (sum(excess(p, q)) or 1.0)
+            ),
+            "the residual was not made a law, as *given* asks for": lambda p, q, s: sum(
                 excess(p, q)[t] for t in s
             ),
-            "the replacement comes from the residual, not from p": lambda p, q, s: sum(
+            "the replacement was drawn from p; it comes from the residual": lambda p, q, s: sum(
                 p[t] for t in s
             ),
         },
@@ -94,14 +104,19 @@ register(
             gives(lie(P, [0.1, 0.1, 0.8], Q, excess(P, Q)), P, [0.1, 0.1, 0.8], Q),
         ),
         {
-            "the verifier takes the residual of the law it was told": lambda p, d, t: lie(
+            "you took the residual of `drawn`; it is that of `told`": lambda p, d, t: lie(
                 p, d, t, excess(p, d)
             ),
-            "what is proposed comes from `drawn`, not from `told`": lambda p, d, t: lie(
+            "tokens were proposed from `told`; they come from `drawn`": lambda p, d, t: lie(
                 p, t, t, excess(p, t)
             ),
-            "a rejected token is replaced from the residual, not from p": lambda p, d, t: lie(
+            "a rejected token was replaced from p; it is from the residual": lambda p, d, t: lie(
                 p, d, t, p
+            ),
+            "the residual was added as it is; it gets all that was not kept of `drawn`": (
+                lambda p, d, t: [
+                    x + y for x, y in zip(lie(p, d, t, [0.0] * len(p)), excess(p, t), strict=True)
+                ]
             ),
             "what is replaced is left out": lambda p, d, t: lie(p, d, t, [0.0] * len(p)),
         },

@@ -19,17 +19,17 @@ register(
             gives(1, 0.9, 0.9),
         ),
         {
-            "one too many: at least the share must not wait": lambda h, s: (
+            "you took one text too many: at *least* the share must not wait": lambda h, s: (
                 math.ceil(math.log(s) / math.log(h)) + (h == s)
             ),
             "the share that waits is taken for the share that does not": lambda h, s: (
                 int(math.log(1 - s) / math.log(h) + 1e-9) + (s == 0.5)
             ),
-            "chances are added: all must hit, so they are multiplied": lambda h, s: int(
+            "chances were added: all must hit, so they are multiplied": lambda h, s: int(
                 (1 - s) / (1 - h) + 1e-9
             ),
         },
-        pointer="lesson 08, section 2",
+        pointer="lesson 08, section 1",
     )
 )
 
@@ -59,13 +59,13 @@ register(
             gives(5.4, [COLD, HIT, MISS, ["cache"]], 1.2, 0.5),
         ),
         {
-            "preparing is waited for before a miss, too; it is broken off there": (
+            "preparing was waited for before a miss, too; it is broken off there": (
                 lambda rounds, t_p, t_n: clock(rounds, t_p, t_n, abort=False)
             ),
-            "the batch waits only if all of its texts miss; one is enough": (
+            "the batch waited only where all of its texts miss; one is enough": (
                 lambda rounds, t_p, t_n: clock(rounds, t_p, t_n, any_=False)
             ),
-            "preparing that takes longer than a verification is not waited for": (
+            "preparing that takes longer than a verification was not waited for; a hit needs it": (
                 lambda rounds, t_p, t_n: clock(rounds, 1.0, t_n)
             ),
             "the first round is taken for one without drafting": lambda rounds, t_p, t_n: (
@@ -101,13 +101,13 @@ register(
             "the fast backup's own time is forgotten": lambda slow, fast: least_batch(
                 slow, (fast[0], fast[1], 0.0)
             ),
-            "after the fast backup the hit rate is its own": lambda slow, fast: least_batch(
+            "the fast backup was given the slow one's hit rate": lambda slow, fast: least_batch(
                 slow, (slow[0], *fast[1:])
             ),
-            "where it never is as good, say None": lambda slow, fast: (
+            "you named a batch though the fast one is never as good": lambda slow, fast: (
                 least_batch(slow, fast) or 1001
             ),
         },
-        pointer="lesson 08, section 5",
+        pointer="lesson 08, section 4",
     )
 )

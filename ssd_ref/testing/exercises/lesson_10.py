@@ -21,17 +21,17 @@ register(
             gives(cost(8, 176, 5.47), 7, 24, 5.47),
         ),
         {
-            "AR has no draft at all: lookahead 0 costs the target alone": lambda K, b, E: cost(
+            "a draft was counted for AR: lookahead 0 costs the target alone": lambda K, b, E: cost(
                 K + 1, K + 1 + K * b, E
             ),
-            "SD's extra step, or SSD's glue forward, has K + 1 rows of the draft, not K": (
+            "K rows of the draft were counted for SD's steps or SSD's glue; there are K + 1": (
                 lambda K, b, E: cost(K + 1, K + K * b, E)
             ),
-            "the target reads K + 1 rows a round: the last token and the K drafts": (
+            "K rows of the target were counted; it reads K + 1: the last token and the K drafts": (
                 lambda K, b, E: cost(K or 1, (K + 1 if K else 0) + K * b, E)
             ),
             "the glue forward is forgotten": lambda K, b, E: cost(K + 1, K * b or K + bool(K), E),
-            "the cost of a round is meant to be shared by its tokens": lambda K, b, E: cost(
+            "you gave the cost of a round; its tokens share it": lambda K, b, E: cost(
                 K + 1, (K + 1 if K else 0) + K * b, 1.0
             ),
         },
@@ -49,13 +49,13 @@ register(
             gives(1.0, 0.5, 1.5),
         ),
         {
-            "a rate above 1 cannot be had: say None": lambda T, needed: (
+            "you gave a rate above 1: where none is enough, say None": lambda T, needed: (
                 1 - ((1 + T) / needed - 1) / T
             ),
             "you gave the miss rate": lambda T, needed: (
                 None if needed > 1 + T else ((1 + T) / needed - 1) / T
             ),
-            "the drafting of a miss is forgotten": lambda T, needed: (
+            "the drafting of a miss was forgotten: a miss takes 1 + T": lambda T, needed: (
                 None if needed > 1 + T else (needed - 1) / T
             ),
         },
