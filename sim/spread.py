@@ -10,8 +10,10 @@ import joblib  # type: ignore[import-untyped]
 T = TypeVar("T")
 
 
-def spread(call: Callable[..., T], arguments: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[T]:
-    """`call(*a)` for each a, in order, each result as soon as it and those before are there.
+def spread(
+    call: Callable[..., T], arguments: Iterable[tuple[Any, ...]], jobs: int, in_order: bool = True
+) -> Iterator[T]:
+    """`call(*a)` for each a: in order, or each result as soon as it is there.
 
     The back end is joblib's: `with joblib.parallel_config(backend="dask")` around the caller sends
     the calls to a cluster.
@@ -19,5 +21,6 @@ def spread(call: Callable[..., T], arguments: Iterable[tuple[Any, ...]], jobs: i
     if jobs == 0:
         raise ValueError("jobs: expected a number of processes, or -1 for all cores, got 0")
     tasks = (joblib.delayed(call)(*a) for a in arguments)
-    results: Iterator[T] = joblib.Parallel(n_jobs=jobs, return_as="generator")(tasks)
+    form = "generator" if in_order else "generator_unordered"
+    results: Iterator[T] = joblib.Parallel(n_jobs=jobs, return_as=form)(tasks)
     return results

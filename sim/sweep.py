@@ -100,7 +100,7 @@ def sweep(
     wanted = {identity(at, rounds, seed): at for at in points}
     todo = [at for k, at in wanted.items() if k not in have]
     progress(len(points) - len(todo), len(points))
-    done = spread(point, [(base, at, rounds, seed) for at in todo], jobs)
+    done = spread(point, [(base, at, rounds, seed) for at in todo], jobs, in_order=False)
     for n, rows in enumerate(done, start=len(points) - len(todo) + 1):
         append(path, header, rows)
         progress(n, len(points))

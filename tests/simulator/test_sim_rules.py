@@ -150,6 +150,22 @@ def test_slower_work_never_makes_a_run_shorter(hits, numbers, fill, rules, name,
 
 
 @given(
+    st.lists(st.booleans(), min_size=1, max_size=6),
+    st.fixed_dictionaries({"verify": times, "draft": times}),
+    st.sampled_from([Rules("never"), Rules("instant")]),
+    st.data(),
+)
+def test_more_hits_never_make_a_run_longer_while_filling_hides(hits, numbers, rules, data):
+    """A hit takes max(V, P); a miss max(V, P) + T_b, or V + T_b where the filling is aborted: that
+    is no less while P <= V + T_b (and less beyond: the surprise above)."""
+    filling = data.draw(st.integers(0, numbers["verify"] + numbers["draft"]))
+    costs = ScriptedCosts(**numbers, fill=(filling,))
+    k = data.draw(st.integers(0, len(hits) - 1))
+    more = [*hits[:k], True, *hits[k + 1 :]]
+    assert run("ssd", more, costs, rules).env.now <= run("ssd", hits, costs, rules).env.now
+
+
+@given(
     st.lists(st.booleans(), min_size=1, max_size=8),
     st.integers(1, 12),
     st.integers(0, 12),
