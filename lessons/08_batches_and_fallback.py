@@ -22,7 +22,7 @@
 # the one that it is alone; to derive the batch size from which a worse backup is the better one, and
 # to say how far such a number can be trusted.
 #
-# **Time** about 45 minutes (an estimate). **You need** lesson 05 (hit, miss, backup, Theorem 7).
+# **Time** about 75 minutes (an estimate). **You need** lesson 05 (hit, miss, backup, Theorem 7).
 #
 # Three voices are kept apart: **The paper says** ("Speculative Speculative Decoding", Kumar, Dao and
 # May 2026, section 4.3), **We derive** (a cell beside it checks it), **Open**.

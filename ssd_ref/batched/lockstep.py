@@ -22,8 +22,17 @@ from ssd_ref.rounds import Outcome
 class LockStep(Roster):
     """A batch of texts, decoded a round at a time by `step`, while it is `busy`."""
 
+    under_way = False  # a step has begun and has not ended
+
     def step(self) -> None:
-        """One round of the batch. After an error that it raises, the batch cannot go on."""
+        """One round of the batch.
+
+        After an error that it raises the batch cannot go on: some texts have been told their
+        outcome, others have not. Another step, or one from within a callback, is a RuntimeError.
+        """
+        if self.under_way:
+            raise RuntimeError("step: the one before has not ended; it raised, or is under way")
+        self.under_way = True
         self.come_and_go()
         waited = self.draft_in_time()
         prepared = self.prepare()
@@ -34,6 +43,7 @@ class LockStep(Roster):
             self.rounds.append(BatchRound(self.round, sequences, served_by, waited, prepared))
             self.round += 1
         self.answer(outcomes)
+        self.under_way = False
 
     def draft_in_time(self) -> int:
         """Draft where there is no speculation, while the others wait; how many forwards."""
@@ -113,7 +123,8 @@ def decode(
 
     randomness: the source of a sequence number's draws, such as
     `lambda sequence: SeededRandomness(0, sequence)`. joins, cancels: requests, and sequence
-    numbers, by the round before which they come and go. settings: see :class:`Settings`. Raises
+    numbers, by the round before which they come and go; time without any text is passed over.
+    settings: see :class:`Settings`. Raises
     ValueError on arguments out of range, before anything is decoded. What is wrong with one text
     later on ends that text alone: see :class:`Decoded`.
     """

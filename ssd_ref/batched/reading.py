@@ -2,9 +2,13 @@
 
 The core's actors call a model wherever they need rows (`Verifier.verify`, `Speculator.glue`, ..).
 Here each has a *seat*: a session that does not answer at once. An *action*, a call of one such
-method, is started and stops at its read; when all have asked, one forward reads for all of them,
-and each action is started again and finds its rows. So the core's code runs as it stands. It takes
-actions that read at most once, and before that do nothing that cannot be done twice.
+method, is started and stops at its read, by an exception (`Waiting`); when all have asked, one
+forward reads for all of them, and each action is started again and finds its rows. So the core's
+code runs as it stands.
+
+It takes actions that read at most once, and before that do nothing that cannot be done twice. What
+comes after the read happens once: draws, what is written, a caller's predictor. A second read, or
+another one in the second run, is an error (`NotRepeatable`).
 """
 
 from __future__ import annotations

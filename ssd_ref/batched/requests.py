@@ -72,6 +72,10 @@ class Settings:
         if not (is_real(self.saguaro_c) and 0 <= self.saguaro_c <= 1):
             raise ValueError(f"saguaro_c: expected a number in [0, 1], got {self.saguaro_c!r}")
         check_backup(self.backup)
+        for name in ("backup_for", "predict"):
+            value = getattr(self, name)
+            if not (value is None or callable(value)):
+                raise ValueError(f"{name}: expected a function or None, got {value!r}")
         if self.backup_for is not None and self.backup != "draft":
             raise ValueError(
                 f"backup: backup_for chooses it, so none is taken; got {self.backup!r}"
@@ -83,7 +87,8 @@ class Settings:
         foreign, needed = USES[self.method]
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.name in foreign and value != field.default:
+            unset = value is None if field.default is None else value == field.default
+            if field.name in foreign and not unset:
                 raise ValueError(f"{field.name}: {self.method} has no use for it, got {value!r}")
             if field.name in needed and value is None:
                 raise ValueError(f"{field.name}: {self.method} needs it, got None")

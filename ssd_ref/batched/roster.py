@@ -97,16 +97,16 @@ class Roster:
         if not self.knows(sequence):
             raise ValueError(f"cancel: no text has the sequence number {sequence}")
         check_count("round", round, least=1)
-        self.cancels[sequence] = round
+        self.cancels[sequence] = min(round, self.cancels.get(sequence, round))
 
     def come_and_go(self) -> None:
-        """Before a round: who is cancelled leaves, who is due joins; if nobody is in, the next."""
+        """Before a round: who is cancelled leaves, and who is due joins."""
+        if not self.rows and self.arrivals:  # time goes on to the next who comes
+            self.round = max(self.round, min(a.round for a in self.arrivals.values()))
         for sequence in [s for s, round in self.cancels.items() if round <= self.round]:
             del self.cancels[sequence]
             self.end_early(sequence)
-        coming = [arrival.round for arrival in self.arrivals.values()]
-        now = self.round if self.rows or not coming else max(self.round, min(coming))
-        for sequence in [s for s, arrival in self.arrivals.items() if arrival.round <= now]:
+        for sequence in [s for s, arrival in self.arrivals.items() if arrival.round <= self.round]:
             self.admit(sequence, self.arrivals.pop(sequence))
 
     def end_early(self, sequence: int) -> None:
@@ -126,7 +126,10 @@ class Roster:
         if arrival.transcript.finish_reason:
             self.texts[sequence] = arrival.transcript.generation()
             return
+        seats = self.target.seats.copy(), self.draft.seats.copy()
         rows, errors = attempt({sequence: partial(self.row, arrival)}, (Exception,))
+        if errors:  # it may have got the one seat and not the other
+            self.target.seats, self.draft.seats = seats
         self.rows += rows.values()
         self.errors |= errors
 

@@ -25,7 +25,8 @@ def power_law(exponent: float, prefactor: float = 1.0) -> MissCurve:
     for name, value in (("exponent", exponent), ("prefactor", prefactor)):
         if not (is_real(value) and 0 < value < math.inf):
             raise ValueError(f"{name}: expected a finite number > 0, got {value!r}")
-    return lambda width: min(1.0, prefactor * width**-exponent) if width else 1.0
+    fall = -float(exponent)
+    return lambda width: min(1.0, prefactor * width**fall) if width else 1.0
 
 
 def allocate(
@@ -64,6 +65,8 @@ def expected_miss(
         raise ValueError(f"weights: expected one above 0, got {weights!r}")
     if len(fan_out) != len(weights):
         raise ValueError(f"fan_out: expected {len(weights)} numbers, got {len(fan_out)}")
+    for k, width in enumerate(fan_out):
+        check_count(f"fan_out[{k}]", width)
     each = zip(weights, curves(miss, len(weights)), fan_out, strict=True)
     return math.fsum(w * curve(width) for w, curve, width in each) / math.fsum(weights)
 
@@ -84,12 +87,13 @@ def dynamic_programme(gains: Gains, budget: int) -> tuple[int, ...]:
     """
     best, choices = np.zeros(budget + 1), []
     for row in gains:
-        total = np.concatenate(([0.0], np.cumsum(row)))
-        with_f = np.full((len(total), budget + 1), -np.inf)
-        for f, gain in enumerate(total):
-            with_f[f, f:] = best[: budget + 1 - f] + gain
-        choices.append(with_f.argmax(axis=0))
-        best = with_f.max(axis=0)
+        before, best = best, best.copy()
+        choice = np.zeros(budget + 1, dtype=int)
+        for f, gain in enumerate(np.cumsum(row), start=1):
+            with_f = before[: budget + 1 - f] + gain
+            better = with_f > best[f:]
+            best[f:][better], choice[f:][better] = with_f[better], f
+        choices.append(choice)
     left, widths = budget, []
     for choice in reversed(choices):
         widths.append(int(choice[left]))

@@ -83,9 +83,10 @@ class Calibration:
         all_kept = accepted == len(features.positions)
         sharpness, elsewhere = self.all_kept if all_kept else self.rejected
         guesses, rest = weighed(features, accepted, self.width)
-        scores = [guess**sharpness for guess in guesses]
-        total = sum(scores) + rest**sharpness * math.exp(elsewhere)
-        return [score / total for score in scores]
+        scores = [sharpness * math.log(guess) for guess in guesses]
+        scores.append(sharpness * math.log(rest) + elsewhere)
+        odds = [math.exp(score - max(scores)) for score in scores]
+        return [each / sum(odds) for each in odds[:-1]]
 
     def to_json(self) -> dict[str, Any]:
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 
 from ssd_ref.models import check_count, is_real
 from ssd_ref.rounds import RoundRecord
-from ssd_ref.ssd import Backup
+from ssd_ref.ssd import BACKUPS, Backup
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,10 @@ class Threshold:
     def __post_init__(self) -> None:
         if not (is_real(self.fill) and 0 <= self.fill < math.inf):
             raise ValueError(f"fill: expected a finite number >= 0, got {self.fill!r}")
+        for name in ("slow_backup", "fast_backup"):
+            backup = getattr(self, name)
+            if not (callable(backup) or backup in BACKUPS):
+                raise ValueError(f"{name}: expected one of {BACKUPS} or a function, got {backup!r}")
 
     def fast_is_better(self, batch: int) -> bool:
         """By the tokens of a round over its time; the fast backup among equals."""

@@ -212,7 +212,9 @@ def show(done: int, of: int) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
-    parser.add_argument("--work", type=Path, default=Path("study-work"), help="recordings")
+    parser.add_argument(
+        "--work", type=Path, default=Path("build/study"), help="recordings; default: %(default)s"
+    )
     parser.add_argument("--out", type=Path, default=DATA, help="where the tables go")
     parser.add_argument("--jobs", type=int, default=-1, help="processes; default: all cores")
     options = parser.parse_args(arguments)

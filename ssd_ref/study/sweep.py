@@ -52,8 +52,7 @@ class Grid:
         for c in self.saguaro_cs:
             if not (is_real(c) and 0 <= c <= 1):
                 raise ValueError(f"saguaro_cs: expected numbers in [0, 1], got {c!r}")
-        for setting in self.recordings():
-            Setting(**vars(setting))
+        self.recordings()  # refuses lookaheads and temperatures that no text could have
 
     def recordings(self) -> list[Setting]:
         """A setting for each lookahead and temperature, whose texts answer all C = 1 points."""

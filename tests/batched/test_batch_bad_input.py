@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from batch_helpers import seeded
 
@@ -41,6 +42,9 @@ REFUSED = [
     ({**SSD, "saguaro_c": 1.5}, [ONE], "saguaro_c: expected a number in [0, 1], got 1.5"),
     ({**SSD, "backup": "none"}, [ONE], "backup: expected one of ('draft', 'uniform') or"),
     ({**SSD, "backup": "uniform", "backup_for": str}, [ONE], "backup: backup_for chooses it"),
+    ({**SSD, "backup_for": "draft"}, [ONE], "backup_for: expected a function or None, got 'draft'"),
+    ({**SSD, "predict": 3}, [ONE], "predict: expected a function or None, got 3"),
+    ({"method": "sd", "lookahead": 1, "fan_out": np.ones(2, int)}, [ONE], "fan_out: sd has no use"),
     ({**SSD, "top_p": 0.0}, [ONE], "top_p: expected a number in (0, 1]"),
     ({**SSD, "draft_temperature": -1.0}, [ONE], "temperature: expected a finite number >= 0"),
     (SSD, [ONE, Request([0], 0, 2)], "sequence: expected numbers that differ, got 0 twice"),
@@ -114,7 +118,31 @@ def test_who_is_due_much_later_joins_when_all_others_have_ended():
         CYCLIC, None, [ONE], joins={50: [Request([1], 1, 2)]}, randomness=seeded, method="ar"
     )
     assert decoded[1].tokens == [2, 0]
-    assert len(decoded.rounds) == 6
+    assert [r.round for r in decoded.rounds] == [1, 2, 3, 4, 50, 51]  # nobody is in between
+
+
+def test_what_is_due_while_nobody_is_in_happens_in_order():
+    """Text 1 is cancelled before it would join, 2 while it is in; 3 joins one round after 2."""
+    later = {50: [Request([1], 1, 9), Request([1], 2, 9)], 51: [Request([2], 3, 2)]}
+    decoded = decode(
+        CYCLIC, None, [ONE], joins=later, cancels={10: [1], 53: [2]}, randomness=seeded, method="ar"
+    )
+    assert [(r.round, r.sequences) for r in decoded.rounds[4:]] == [
+        (50, (2,)), (51, (2, 3)), (52, (2, 3)),
+    ]  # fmt: skip
+    ends = {s: (text.tokens, text.finish_reason) for s, text in decoded.texts.items()}
+    assert ends == {
+        0: ([1, 2, 0, 1], "length"), 1: ([], "cancelled"), 2: ([2, 0, 1], "cancelled"),
+        3: ([0, 1], "length"),
+    }  # fmt: skip
+
+
+def test_of_two_cancellations_the_earlier_counts():
+    for rounds in ((2, 3), (3, 2)):
+        decoded = decode(
+            CYCLIC, None, [ONE], cancels={r: [0] for r in rounds}, randomness=seeded, method="ar"
+        )
+        assert decoded[0].tokens == [1]
 
 
 def test_an_error_that_is_not_a_models_is_raised():
@@ -142,6 +170,64 @@ def test_an_error_that_is_not_a_models_is_raised():
 
     with pytest.raises(ReplayError):
         decode(CYCLIC, None, [ONE], randomness=lambda s: Broken(0, s), method="ar")
+
+
+def test_after_an_error_that_it_raised_a_batch_does_not_go_on():
+    """Some texts have been told their outcome, others have not: another step would repeat a round.
+
+    What has ended before is there.
+    """
+
+    def stop(sequence, tokens, record):
+        if record.round == 2:
+            raise InterruptedError("enough")
+
+    batch = LockStep(CYCLIC, None, Settings(method="ar"), seeded, stop)
+    for request in (Request([1], 1, 1), ONE, Request([2], 2, 3)):
+        batch.join(request)
+    batch.step()
+    with pytest.raises(InterruptedError, match="enough"):
+        batch.step()
+    with pytest.raises(RuntimeError, match="the one before has not ended"):
+        batch.step()
+    assert {s: text.tokens for s, text in batch.decoded().texts.items()} == {1: [2]}
+
+
+def test_a_callback_may_cancel_and_let_join_but_not_step():
+    def on_round(sequence, tokens, record):
+        if (sequence, record.round) == (0, 2):
+            batch.cancel(1)
+            batch.join(Request([2], 9, 1))
+        if sequence == 9:
+            batch.step()
+
+    batch = LockStep(CYCLIC, None, Settings(method="ar"), seeded, on_round)
+    for request in (ONE, Request([1], 1, 4)):
+        batch.join(request)
+    for _ in range(2):
+        batch.step()
+    with pytest.raises(RuntimeError, match="the one before has not ended"):
+        batch.step()
+    assert batch.decoded()[1].tokens == [2, 0]
+    assert batch.rounds[-1].sequences == (0, 9)
+
+
+def test_a_text_whose_draft_cannot_begin_leaves_no_memory():
+    target, draft = random_gpt(3, seed=1), random_gpt(3, seed=2)
+
+    def gone():
+        raise OSError("no draft")
+
+    batch = LockStep(target, draft, Settings(method="sd", lookahead=1), seeded)
+    for sequence in (0, 1):
+        batch.join(Request([sequence], sequence, 9))
+    batch.draft.open, opened = lambda tokens: gone(), batch.draft.open
+    batch.admit(0, batch.arrivals.pop(0))
+    batch.draft.open = opened
+    batch.step()
+    assert [type(error) for error in batch.errors.values()] == [OSError]
+    assert [row.sequence for row in batch.rows] == [1]
+    assert (len(batch.target.seats), len(batch.draft.seats)) == (1, 1)
 
 
 def test_an_error_of_the_common_forward_is_raised():

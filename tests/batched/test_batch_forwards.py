@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from batch_helpers import seeded
+from batch_helpers import alone, seeded
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +12,7 @@ from ssd_ref import TableModel
 from ssd_ref.batched import LockStep, Memory, Request, Settings, decode
 from ssd_ref.batched.ragged import batched
 from ssd_ref.batched.reading import BatchedModel, NotRepeatable
+from ssd_ref.verification import acceptance
 
 HITS = {"method": "ssd", "lookahead": 2, "fan_out": [7, 7, 7]}  # after round 1 always a hit
 MISSES = {**HITS, "fan_out": [0, 0, 0]}
@@ -119,6 +120,29 @@ def test_one_miss_stalls_all():
     ]
 
 
+def test_a_batch_does_not_wait_as_often_as_all_of_its_texts_hit():
+    """Outcomes that do not depend on the text: h^b of Cor. 16, within 4 standard errors."""
+    p, q, b, rounds = np.array([0.5, 0.3, 0.2]), np.array([0.3, 0.6, 0.1]), 2, 300
+    h = 0.0
+    for token, chance in enumerate(q):  # K = 1, one guess at each k: the draft's first choice
+        keep, residual = acceptance(p, q, token)
+        h += chance * (keep * p[1] + (1 - keep) * residual[0 if token == 1 else 1])
+    batch = LockStep(
+        TableModel(p), TableModel(q), Settings(method="ssd", lookahead=1, fan_out=[1, 1]), seeded
+    )
+    for sequence in range(b):
+        batch.join(Request([0], sequence, 2 * rounds + 2))
+    for _ in range(rounds + 1):
+        batch.step()
+    later = batch.rounds[1:]
+    for expected, seen in (
+        (h, [by == "cache" for round in later for by in round.served_by]),
+        (h**b, [not round.stalled for round in later]),
+    ):
+        error = (expected * (1 - expected) / len(seen)) ** 0.5
+        assert abs(np.mean(seen) - expected) < 4 * error
+
+
 def test_the_policy_is_asked_for_the_texts_that_go_on():
     """Three texts of 1, 2 and 3 rounds: after round 1 two of them wait for a backup."""
     asked = []
@@ -134,6 +158,30 @@ def test_the_policy_is_asked_for_the_texts_that_go_on():
         method="ssd", lookahead=0, fan_out=[0], backup_for=policy,
     )  # fmt: skip
     assert asked == [2, 1]
+
+
+def test_what_the_caller_gave_is_called_as_often_as_alone():
+    """Actions are started twice, up to their read: predictor and backup come behind it."""
+    target, draft = (random_gpt(seed=seed) for seed in (1, 2))
+    calls = []
+
+    def predict(logits, speculation):
+        calls.append((speculation.sites[0].sequence, "predict", speculation.tokens))
+        return [(0, int(logits[0].argmax()))]
+
+    def backup(text):
+        calls.append((text[0], "backup", len(text)))
+        return [1 / 7] * 7
+
+    settings = {"method": "ssd", "lookahead": 2, "fan_out": [0] * 3}
+    settings |= {"predict": predict, "backup": backup}
+    requests = [Request([n], n, 9) for n in range(3)]
+    decode(target, draft, requests, randomness=seeded, **settings)
+    together, calls = calls, []
+    for request in requests:
+        alone(target, draft, request, **settings)
+    assert sorted(together, key=lambda call: call[0]) == calls
+    assert {what for _, what, _ in calls} == {"predict", "backup"}
 
 
 def test_memory_of_the_caches():

@@ -10,7 +10,16 @@ from helpers import random_gpt, random_table
 from ssd_ref import TableModel, exact_law
 from ssd_ref.batched import Numbered, Request, decode
 from ssd_ref.exact_law import ReplayError
-from ssd_ref.saguaro import BackupFigures, PromptLookup, Threshold
+from ssd_ref.saguaro import (
+    BackupFigures,
+    Believed,
+    Calibration,
+    PromptLookup,
+    Threshold,
+    all_accepted_only,
+    geometric,
+    uniform,
+)
 from ssd_ref.testing import compare_laws, target_law
 from ssd_ref.testing.trunk import trunk_first
 
@@ -94,6 +103,36 @@ def test_two_texts_have_the_product_of_their_laws(variant, lengths, zeros):
     settings = dict(VARIANTS[variant])
     lazily = settings["method"] != "ar"  # untested drafts are summed over: they are told apart
     got = joint(target, draft, requests, **settings, marginalise=lazily)
+    assert compare_laws(got, independent(target, requests, settings))
+
+
+POLICIES = {
+    "uniform": {"fan_out": uniform(2, 1)},
+    "geometric": {"fan_out": geometric(0.8, 1.0, 2, 1, 0.5), "fan_out_miss": (1, 0)},
+    "all accepted only": {"fan_out": all_accepted_only(1, 1)},
+    "believed": {"fan_out": (1, 1), "predict": Believed(1, Calibration())},
+}
+BACKUPS = {
+    "draft": lambda vocabulary: {"backup": "draft"},
+    "uniform": lambda vocabulary: {"backup": "uniform"},
+    "look-up": lambda vocabulary: {"backup": PromptLookup(vocabulary, longest=1)},
+    "by size": lambda vocabulary: {"backup_for": by_size},
+}
+
+
+@pytest.mark.parametrize("c", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("backup", BACKUPS)
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("vocabulary", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_every_policy_backup_and_weight(vocabulary, policy, backup, c):
+    rng = np.random.default_rng([vocabulary, *f"{policy}{backup}{c}".encode()])
+    target, draft = (TableModel(random_table(rng, vocabulary, 1)) for _ in range(2))
+    requests = [Request([0], 3, 2), Request([1], 1, vocabulary - 1)]
+    settings = {
+        "method": "ssd", "lookahead": 1, "saguaro_c": c, **POLICIES[policy],
+        **BACKUPS[backup](vocabulary),
+    }  # fmt: skip
+    got = joint(target, draft, requests, **settings)
     assert compare_laws(got, independent(target, requests, settings))
 
 

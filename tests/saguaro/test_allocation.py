@@ -1,8 +1,10 @@
 """Integer fan-out against every allocation there is, and against the continuous optimum."""
 
 import doctest
+import tracemalloc
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -139,6 +141,26 @@ def test_all_weight_at_one_end():
     assert geometric(0, 0.7, 12, 0, 0.56) == (12,)
 
 
+def test_numbers_may_be_numpys():
+    whole = [np.int64(n) for n in (1, 4, 2)]
+    assert geometric(np.float64(0.5), whole[0], whole[1], whole[2], 0.5) == (2, 1, 1)
+
+
+def test_the_dynamic_programme_needs_memory_for_its_budget_not_for_its_square():
+    tracemalloc.start()
+    assert sum(geometric(0.7, 1.0, 2000, 3)) == 2000
+    assert tracemalloc.get_traced_memory()[1] < 1e6  # 2000 x 2000 numbers are 32 million bytes
+    tracemalloc.stop()
+
+
+def test_a_guess_that_gains_nothing_is_not_taken():
+    """Nor where each gains less than the one before: at k = 1 a second never hits."""
+    curves = [table([1, 0.5, 0.25, 0.125]), table([1, 0.5])]
+    assert allocate([1, 1], curves, 100) == (3, 1)
+    assert allocate([1, 0], curves, 3) == (3, 0)
+    assert allocate([1, 1], curves[:1] + curves[:1], 3) == (2, 1)  # of equals the lower k
+
+
 def test_uniform_shares_the_budget():
     assert uniform(10, 4) == (2, 2, 2, 2, 2)
     assert uniform(13, 4) == (3, 3, 3, 2, 2)
@@ -206,6 +228,7 @@ def test_budget_zero_and_above_all_outcomes():
         (lambda: allocate([1], [lambda f: f], 2), "miss curve 0: expected finite values that nev"),
         (lambda: expected_miss([0], power_law(1), [1]), "weights: expected one above 0"),
         (lambda: expected_miss([1], power_law(1), [1, 2]), "fan_out: expected 1 numbers, got 2"),
+        (lambda: expected_miss([1], power_law(1), [-1]), "fan_out[0]: expected an integer >= 0"),
     ],
 )  # fmt: skip
 def test_bad_input_is_refused(call, message):

@@ -136,6 +136,18 @@ def test_ranks_are_chosen_without_a_gap(f, calibration, budget):
         assert ranks == list(range(len(ranks)))
 
 
+@pytest.mark.parametrize("sharpness", [0.0, 1.0, 50.0, 100.0])
+def test_however_sharp_the_bonus_law_is_there_are_chances(sharpness):
+    """d_1 is all that the draft can think of: two guesses and the rest, all equally improbable."""
+    calibration = Calibration(rejected=(sharpness, 0.0), all_kept=(sharpness, 0.0))
+    sure = Features("cache", (Position(1, 1, 1),), ((1e-12, 1e-13), (0.75, 0.25)))
+    assert calibration.bonus(sure, 0) == pytest.approx([1 / 3, 1 / 3])
+    odds = (0.25 / 0.75) ** sharpness, (1e-9 / 0.75) ** sharpness
+    expected = [1 / (1 + sum(odds)), odds[0] / (1 + sum(odds))]
+    assert calibration.bonus(sure, 1) == pytest.approx(expected, abs=1e-12)
+    assert len(Believed(9, calibration).choose(sure)) == 4
+
+
 @given(any_features(), CALIBRATIONS)
 def test_who_served_the_round_is_not_looked_at(f, calibration):
     """So a recording can be replayed under a policy that would have been served otherwise."""
@@ -205,6 +217,17 @@ def test_rounds_without_a_rank_are_left_out():
     rounds = synthetic(120)
     cut_off = [Observation(o.features, 2, None) for o in rounds[:50]]
     assert fit(rounds + cut_off, width=6) == fit(rounds, width=6)
+
+
+def test_a_fit_never_turns_the_drafts_order_round():
+    """The bonus is always the last guess: then all guesses are believed alike."""
+    last = [Observation(o.features, 2, 5) for o in synthetic(200)]
+    best = fit(last, width=6)
+    assert best.all_kept[0] == 0.0
+    f = last[0].features
+    assert [k_and_rank for k_and_rank in Believed(3, best).choose(f) if k_and_rank[0] == 2] == [
+        (2, 0), (2, 1), (2, 2),
+    ]  # fmt: skip
 
 
 def test_greedy_rounds_without_a_single_rejection_can_be_fitted():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ssd_ref.laws import Law, ranking, saguaro
 from ssd_ref.saguaro import best_c, effect
+from ssd_ref.verification import acceptance
 
 CS = st.sampled_from([0.0, 0.1, 0.5, 1.0]) | st.floats(1e-9, 1)
 
@@ -36,6 +37,21 @@ def test_the_three_chances_sum_to_one(position, c):
     got = effect(*position, c)
     assert sum(got) == pytest.approx(1, abs=1e-12)
     assert min(got) >= 0
+
+
+@given(positions(), CS)
+def test_the_chances_are_those_of_the_verifier(position, c):
+    """Draw each token from sigma, let the verifier test it, and follow what replaces it."""
+    p, q, guessed = position
+    sigma = saguaro(q, np.array(guessed, dtype=int), c)
+    accepted, replaced = 0.0, np.zeros(len(p))
+    for token in np.flatnonzero(sigma):
+        keep, residual = acceptance(p, sigma, token)
+        accepted += sigma[token] * keep
+        replaced += sigma[token] * (1 - keep) * residual
+    cached = replaced[guessed].sum()
+    expected = accepted, cached, replaced.sum() - cached
+    assert effect(p, q, guessed, c) == pytest.approx(expected, abs=1e-12)
 
 
 @given(positions(), CS, CS)
@@ -120,6 +136,8 @@ def test_a_single_peak_is_found_from_any_grid(peak, points):
 def test_the_larger_weight_wins_a_tie():
     assert best_c(lambda c: 2.0) == (1.0, 2.0)
     assert best_c(lambda c: 1 - c)[0] == 0.0
+    between_the_grids_points = best_c(lambda c: -max(0.0, 0.31 - c, c - 0.34))
+    assert between_the_grids_points == pytest.approx((0.34, 0.0), abs=1e-6)
 
 
 @pytest.mark.parametrize(

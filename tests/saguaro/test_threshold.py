@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from hypothesis import assume, given
@@ -85,6 +86,16 @@ def test_a_round_in_which_all_hit_lasts_as_long_as_the_filling():
     assert figures.round_time(batch=2, fill=0.5) == 0.25 * 1 + 0.75 * 1.5
 
 
+@given(FIGURES, st.floats(0, 2), st.integers(1, 6))
+def test_the_time_of_a_round_is_the_mean_over_who_hits(figures, fill, batch):
+    """All 2^b cases: who misses makes all wait, and its filling is broken off."""
+    mean = 0.0
+    for hits in product((True, False), repeat=batch):
+        chance = math.prod(figures.hit if hit else 1 - figures.hit for hit in hits)
+        mean += chance * (max(1, fill) if all(hits) else 1 + figures.latency)
+    assert figures.round_time(batch, fill) == pytest.approx(mean, abs=1e-12)
+
+
 def test_among_equals_the_fast_backup_is_chosen():
     figures = BackupFigures(0.5, 4, 2, 0.5)
     assert Threshold(figures, figures).backup_for(1) == "uniform"
@@ -97,6 +108,16 @@ def test_fast_always_and_never():
     never = Threshold(BackupFigures(0.5, 4, 4, 0.1), BackupFigures(0.5, 4, 1, 0.0))
     assert never.critical_batch() is None
     assert never.backup_for(4096) == "draft"
+
+
+def test_hit_rates_of_none_and_of_all():
+    """Who never hits always waits; who always hits never does, and then the tokens decide."""
+    for hit, expected in ((0.0, [1, None]), (1.0, [1, 1])):
+        fast = BackupFigures(hit, 3, 1, 0)
+        slow = [BackupFigures(hit, 3, miss, 0.5) for miss in (1, 3)]
+        assert [Threshold(s, fast).critical_batch() for s in slow] == expected
+    assert BackupFigures(1.0, 3, 1, 0.5).round_time(10**6, 1.0) == 1
+    assert BackupFigures(0.0, 3, 1, 0.5).round_time(1, 1.0) == 1.5
 
 
 def test_a_fast_backup_that_takes_time_pays_off_later():
@@ -120,6 +141,15 @@ def test_b_is_sensitive_to_the_fast_backups_tokens():
     assert table["slow.latency"] == (4, 3)
 
 
+def test_a_changed_quantity_stays_within_its_range():
+    """A hit rate of .9 by 20 % is 1, and 1 token is the least: as with those numbers."""
+    policy = example(0.9, 0.3)
+    table = policy.sensitivity(0.2)
+    sure = replace(policy, fast=replace(policy.fast, hit=1.0))
+    assert table["fast.hit"][1] == sure.critical_batch()
+    assert table["fast.tokens_miss"][0] == policy.critical_batch()
+
+
 def record(served_by, emitted):
     return RoundRecord(1, served_by, 4, emitted - 1, 0, emitted, 0)
 
@@ -140,6 +170,14 @@ def test_figures_from_records():
         (lambda: BackupFigures(0.5, 4, 1, -1), "latency: expected a finite number >= 0, got -1"),
         (lambda: BackupFigures(0.5, 4, math.inf, 0), "tokens_miss: expected a finite number >= 1"),
         (lambda: replace(example(0.9, 0.3), fill=-1), "fill: expected a finite number >= 0"),
+        (
+            lambda: replace(example(0.9, 0.3), slow_backup="1B"),
+            "slow_backup: expected one of ('dra",
+        ),
+        (
+            lambda: replace(example(0.9, 0.3), fast_backup=None),
+            "fast_backup: expected one of ('dra",
+        ),
         (lambda: example(0.9, 0.3).backup_for(0), "batch: expected an integer >= 1, got 0"),
         (lambda: example(0.9, 0.3).critical_batch(0), "most: expected an integer >= 1, got 0"),
         (lambda: example(0.9, 0.3).sensitivity(1.0), "change: expected a number in (0, 1)"),
