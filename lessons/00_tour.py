@@ -22,7 +22,7 @@
 #
 # **You will learn** here what you are going to build, in which order, and whether you are ready for it.
 #
-# **Time** about 15 minutes (an estimate). **You need** nothing yet; the self-test in section 4 tells what
+# **Time** about 40 minutes (an estimate). **You need** nothing yet; the self-test in section 4 tells what
 # the other lessons suppose.
 
 # %%
@@ -46,6 +46,17 @@ torch.set_num_threads(1)  # for models this small, more threads only get in each
 # The package ships a *target* and a *draft*: two tiny transformers that read and write bytes and know the
 # Python documentation, nothing else. We let them continue a prompt at temperature 0 (always the likeliest
 # token), and paint each byte by who wrote it.
+#
+# ### Predict before you run
+# AR asks the large model once for every byte. SD lets it check four guesses at a time and adds one byte
+# of the large model's own. For 120 bytes: how many askings can it need at least, and how many at most?
+#
+# <details><summary>Answer</summary>
+#
+# At least 24, if every guess is right: 120 / 5. At most 120, if none is: even then each asking yields one
+# byte. The titles of the picture tell how it went.
+#
+# </details>
 
 # %%
 pair = ssd_ref.load_pair()
@@ -102,6 +113,16 @@ assert len(runs["SD"].rounds) == len(runs["SSD"].rounds) < len(runs["AR"].rounds
 #   target waits while the draft guesses.
 # - **SSD** has the same rounds. But while the target checks, the draft guesses *what the check will say*, and
 #   prepares the next guesses for several answers. Where one of them was right, nobody waits.
+#
+# ### Predict before you run
+# At temperature 0, do the three texts differ? And how often does the target wait for the draft in AR?
+#
+# <details><summary>Answer</summary>
+#
+# They are the same: a guess is accepted only where it is what the target would have said. In AR it never
+# waits, since there is no draft; it is slow all the same.
+#
+# </details>
 
 # %%
 same = all(run.tokens == runs["AR"].tokens for run in runs.values())
@@ -165,6 +186,12 @@ for title, run in runs.items():
 # ### L00.1 (easy, 5 min) · Conditional probability
 # Of 100 days 30 were rainy; on 27 of these the street was wet. It was wet on 9 of the dry days, too. You see a
 # wet street: what is the probability that it has rained?
+#
+# <details><summary>Hint</summary>
+#
+# Look only at the days on which the street was wet. How many are there, and how many of them were rainy?
+#
+# </details>
 
 # %%
 probability = None
@@ -228,6 +255,12 @@ assert check("L00.2", my_invert)
 # log.append(10)
 # next(process)
 # ```
+#
+# <details><summary>Hint</summary>
+#
+# A generator function does nothing when it is called; `next` runs it up to its next `yield`.
+#
+# </details>
 
 # %%
 log = None
@@ -256,6 +289,12 @@ assert check("L00.3", log)
 # ### L00.4 (easy, 5 min) · Shapes
 # Queries `q` have the shape (2, 4, 5, 3): batch, heads, tokens, width. Keys `k` have (2, 4, 7, 3). What is the
 # shape of the scores `q @ k.transpose(-1, -2)`, in which each query meets each key?
+#
+# <details><summary>Hint</summary>
+#
+# `@` multiplies the last two axes as matrices; the axes before them stay.
+#
+# </details>
 
 # %%
 shape = None

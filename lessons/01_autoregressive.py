@@ -23,7 +23,7 @@
 # a KV cache, in blocks and with rollback; to catch a bug in a cache by the law of the text; to say from
 # two numbers of a data sheet whether a decode step is bound by memory.
 #
-# **Time** about 60 minutes (an estimate). **You need** the self-test of lesson 00, and matrix products.
+# **Time** about 75 minutes (an estimate). **You need** the self-test of lesson 00, and matrix products.
 #
 # **Task** 1 (laws, autoregressive decoding, block forward and rewind) of the assignments is about this
 # lesson; the headings say where.
@@ -125,7 +125,8 @@ assert compare_laws(law, my_target_law(table_law, [0], 3)) and len(law) == 27
 #
 # A network does not give probabilities but *logits* $z$, any real numbers. The law is made of them:
 #
-# $$p_t = \frac{e^{z_t / T}}{\sum_s e^{z_s / T}}, \qquad T = \text{temperature}.$$
+# $$p(x) = \frac{e^{z_x / \text{temperature}}}{\sum_y e^{z_y / \text{temperature}}}
+# \qquad\text{for each token } x.$$
 #
 # A temperature below 1 sharpens, one above 1 flattens. At 0 we mean the limit: the likeliest token
 # for certain, and among equals the first.
@@ -137,7 +138,7 @@ assert compare_laws(law, my_target_law(table_law, [0], 3)) and len(law) == 27
 # <details><summary>Answer</summary>
 #
 # $e^{1/.5} = e^2 \approx 7.4$ times, and $e^{1/2} \approx 1.6$ times. The ratio of two probabilities is
-# raised to the power $1/T$.
+# raised to the power 1/temperature.
 #
 # </details>
 #
@@ -180,8 +181,9 @@ print("; ".join(f"temperature {T}: {a / b:.1f} times" for T, (a, b) in ratios.it
 assert np.allclose([a / b for a, b in ratios.values()], np.exp([2, 1, 0.5]))
 
 # %% [markdown]
-# Two truncations are common. **top-k** keeps the $k$ likeliest tokens. **top-p** keeps the likeliest
-# tokens until their sum crosses $p$; the one that crosses is kept. What is left is normalised.
+# Two truncations are common. **top-k** keeps the likeliest tokens, as many as it says. **top-p** keeps the
+# likeliest tokens until their sum crosses the number it says, such as .8; the one that crosses is kept. What
+# is left is normalised. (Each has a letter in its name that means something else elsewhere: hence the words.)
 
 
 # %%

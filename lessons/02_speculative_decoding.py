@@ -21,7 +21,7 @@
 # **You will learn** to build the accept-and-repair rule, to prove it in two lines and check it
 # without sampling; to predict how many tokens a round yields; to say when more guesses stop paying.
 #
-# **Time** about 75 minutes (an estimate). **You need** lesson 01: laws and draws, and a forward
+# **Time** about 90 minutes (an estimate). **You need** lesson 01: laws and draws, and a forward
 # over $K+1$ tokens that costs little more than over one.
 #
 # **Tasks** 2 (one round: accept, residual, bonus) and 3 (the whole loop) of the assignments are about
@@ -39,6 +39,7 @@
 # |---|---|
 # | $p$, $q$ | the target's and the draft's law of the next token, *as they are drawn from* |
 # | temperature | always written as a word; it is already contained in $p$ and $q$ |
+# | $V$ | number of tokens in the vocabulary |
 # | $K$ | lookahead: how many tokens the draft guesses in a round |
 # | $d_1, \dots, d_K$ | the guessed (drafted) tokens of a round |
 # | $k$ | how many of them are accepted, $0 \le k \le K$ |

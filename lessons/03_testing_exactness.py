@@ -22,7 +22,7 @@
 # out of the tree, and what happens if they may not; to let Hypothesis search for the smallest
 # counter-example; to compute what a sampling test can and cannot see; to diagnose a wrong law.
 #
-# **Time** about 60 minutes (an estimate). **You need** lesson 02: accept, residual, bonus, and
+# **Time** about 120 minutes (an estimate). **You need** lesson 02: accept, residual, bonus, and
 # that every random decision is `randomness.choose(law, site)`.
 #
 # **Task** 8 (write the tests) of the assignments is about this lesson; the headings say where.
@@ -1135,8 +1135,8 @@ assert not sees[row_before.name][column["tables that look 0 back"]]
 # The solution is in the folded cell below.
 #
 # ### L03.1 (easy, 10 min) · A hiding place
-# `residual := p` is wrong. And yet there are $p \ne q$ with rejections for which one token comes out
-# with exactly the law $p$. Find a pair with $V=3$, and let `exact_law` confirm it.
+# `residual := p` is wrong. And yet there are $p \ne q$ with rejections for which a text of one token still
+# has exactly the law $p$. Find such a pair with $V=3$, and let `exact_law` confirm it.
 #
 # <details><summary>Hint</summary>
 #

@@ -259,7 +259,7 @@ assert best == {0.02: 11, 0.1: 6, 0.3: 3}
 #
 # ## 5. The same with a clock that reports
 #
-# `sim` is your simulation grown up: it knows the three decoders, hidden contexts, links, batches
+# `sim` is your simulation grown up: it knows the three decoders, easy and hard stretches, links, batches
 # and cost models, and books every nanosecond. A *scenario* says what is decoded, how long it takes,
 # and with which $K$. A toy: verification 10 ms, a draft step 1.5 ms.
 
@@ -268,8 +268,8 @@ scenario = Scenario(
     text=Text.simple(Acceptance((0.8,), iid=True), Curve(prefactor=0.5, exponent=0.8)),
     times=Times(target=Linear(10.0), draft=Linear(1.5)),
     lookahead=4,
-    fan_out=(2,) * 5,  # for SSD, in the next lesson
-    sd_extra_step=False,
+    fan_out=(2,) * 5,  # for SSD, in the next lesson, as is the curve above
+    sd_extra_step=False,  # a step of the draft that some engines add to each round
 )
 reports = {m: scenario.run(m, Limit(rounds=4000)) for m in ("ar", "sd")}
 for method, report in reports.items():
@@ -366,20 +366,41 @@ assert 1.5 < bound < 1.7
 # different places: laws and clocks. Drafting longer costs linearly and gains geometrically less. On
 # one time line SD always has one party idle.
 #
-# ## Check yourself
+# ## 7. Check yourself
 #
-# 1. A log says: 1,000 rounds, $K = 4$, 2,000 drafts accepted. Is $a = .5$?
-# <details><summary>Answer</summary>No. Accepted over drafted is .5, but drafts behind a rejection
-# were not tested. From $E = 3$ the formula gives an $a$ of about .74.</details>
-# 2. The draft becomes twice as fast. Does SD become faster by more or by less than $1 + T_{SD}$?
-# <details><summary>Answer</summary>By less: the factor is $(1+T)/(1+T/2)$, and $1+T$ would need a
-# draft that takes no time. The best $K$ moves up.</details>
-# 3. Why does the simulator count in whole nanoseconds?
-# <details><summary>Answer</summary>So that two things that happen at one instant really do: sums of
-# fractions differ in their last bits, and the order of events would depend on them.</details>
+# **1.** A log says: 1,000 rounds, $K = 4$, 2,000 drafts accepted. Is $a = .5$?
 #
-# **Next**: lesson 05 lets the draft work while the target verifies.
+# <details><summary>Answer</summary>
+#
+# No. Accepted over drafted is .5, but drafts behind a rejection were not tested. From $E = 3$ the
+# formula gives an $a$ of about .74.
+#
+# </details>
+#
+# **2.** The draft becomes twice as fast. Is SD then more or less than $1 + T_{SD}$ times as fast as before?
+#
+# <details><summary>Answer</summary>
+#
+# Less: the factor is $(1 + T_{SD}) / (1 + T_{SD}/2)$, and $1 + T_{SD}$ would need a draft that takes no
+# time (L04.2). The best $K$ moves up.
+#
+# </details>
+#
+# **3.** Why does the simulator count in whole nanoseconds?
+#
+# <details><summary>Answer</summary>
+#
+# So that two things that happen at one instant really do: sums of fractions differ in their last bits,
+# and the order of events would depend on them.
+#
+# </details>
 
 # %%
-low = tokens_per_round(0.735, 4)
-assert low < 3 < tokens_per_round(0.745, 4)
+low, high = tokens_per_round(0.735, 4), tokens_per_round(0.745, 4)
+print(f"E = {low:.2f} at a = .735, {high:.2f} at a = .745")
+assert low < 3 < high
+
+# %% [markdown]
+# ## What comes next
+#
+# Lesson 05 lets the draft work while the target verifies.

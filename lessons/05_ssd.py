@@ -22,7 +22,7 @@
 # few lines; to say which five conditions keep it exact, and to find the one that a bug breaks; to
 # predict the time it saves, and to read hit rates off a run.
 #
-# **Time** about 90 minutes (an estimate). **You need** lesson 02 (accept, residual, bonus,
+# **Time** about 120 minutes (an estimate). **You need** lesson 02 (accept, residual, bonus,
 # `exact_law`, tokens per round), and time lines (lesson 04).
 #
 # **Tasks** 4 (SSD on tables: guesses, cache, hit and miss) and 5 (the whole speculator) of the
@@ -34,6 +34,7 @@
 # | symbol | meaning |
 # |---|---|
 # | $p$, $q$ | the target's and the draft's law of the next token, as they are drawn from |
+# | $V$ | size of the vocabulary |
 # | $K$ | lookahead: drafted tokens $d_1, \dots, d_K$ of a round |
 # | $(k, t^*)$ | verification outcome, the "verdict": $k$ drafts accepted, then the bonus $t^*$ |
 # | speculation cache | finite map from outcomes to prepared speculations; it lives for one round |
@@ -859,12 +860,12 @@ print(f"at most {prepared} prepared, {hit.sum()} used: {hit.sum() / prepared:.1%
 # The solution is in the folded cell below.
 #
 # ### L05.1 (easy, 5 min) · Hit rate
-# Write `my_hit_rate(records)`: the share of hits among all rounds but the first; `None` if there
-# are no such rounds.
+# Write `my_hit_rate(records)`: the share of hits among all rounds but the first of a run; `None` if
+# there are no such rounds. The list may hold the records of several runs, one run behind the other.
 #
 # <details><summary>Hint</summary>
 #
-# `record.served_by`.
+# `record.served_by` is "cache" for a hit, "backup" for a miss, "first" for a run's first round.
 #
 # </details>
 
@@ -932,7 +933,8 @@ for fan_out in ([1, 1, 1], [2, 0, 1], [0, 0, 3]):
 #
 # In its usual mode the enumerator sums over draws that are never tested, and refuses a
 # decoder that looks at them: try it, and read the message. `exact_law(..., marginalise=False)`
-# branches at every draw. The second draw needs a site of its own, such as index 1.
+# branches at every draw. The second draw needs a site of its own, such as index 1; in the speculation
+# leave the site of the first one, since a redraw behind everybody's back would not announce itself.
 #
 # </details>
 
@@ -984,7 +986,8 @@ assert off[False] < 1e-12 and off[True] > 0.001
 # %% [markdown]
 # ### L05.4 (medium, 10 min) · When is SSD worth 20 %?
 # With one drafter, $T_p \le 1$ and equal tokens: write `my_least_drafting(h, gain)`, the least
-# $T_{SD}$ for which SSD is `gain` times as fast as SD at hit rate $h$.
+# $T_{SD}$ for which SSD is `gain` times as fast as SD at hit rate $h$; `None` if no $T_{SD}$, however
+# large, is enough.
 #
 # <details><summary>Hint</summary>
 #
@@ -1004,7 +1007,8 @@ check("L05.4", my_least_drafting)
 
 
 def my_least_drafting(h, gain):
-    return (gain - 1) / (1 - gain * (1 - h))  # needs gain * (1 - h) < 1
+    room = 1 - gain * (1 - h)  # the ratio nears 1 / (1 - h) as T grows
+    return (gain - 1) / room if room > 0 else None
 
 
 assert check("L05.4", my_least_drafting)

@@ -23,7 +23,7 @@
 # round the result without overspending; to say why a policy that looks at the round beats every
 # fixed list.
 #
-# **Time** about 75 minutes (an estimate). **You need** lesson 05 (verdict, cache, hit and miss,
+# **Time** about 90 minutes (an estimate). **You need** lesson 05 (verdict, cache, hit and miss,
 # rank).
 #
 # **Tasks** 6 (allocation) and 9 (measuring) of the assignments are about this lesson; the headings
@@ -34,7 +34,7 @@
 #
 # | symbol | meaning |
 # |---|---|
-# | $K$ | lookahead: drafted tokens of a round |
+# | $K$, $V$ | lookahead: drafted tokens of a round; size of the vocabulary |
 # | $(k, t^*)$ | the verdict: $k$ drafts accepted, then the bonus token $t^*$ |
 # | rank | the place of $t^*$ among the draft's guesses at its $k$: 0 is the first guess |
 # | $F_k$, $B$ | fan-out: guesses at "$k$ accepted"; budget, $\sum_k F_k \le B$ |

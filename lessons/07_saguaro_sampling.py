@@ -22,7 +22,7 @@
 # find the best amount of it on a real pair; and to see, exactly, what happens if the verifier is not
 # told.
 #
-# **Time** about 45 minutes (an estimate). **You need** lessons 02 (accept, residual, `exact_law`)
+# **Time** about 75 minutes (an estimate). **You need** lessons 02 (accept, residual, `exact_law`)
 # and 06 (fan-out, miss rates).
 #
 # **Task** 5 (the whole speculator) of the assignments has this as its last step; the heading of
@@ -34,6 +34,7 @@
 # | symbol | meaning |
 # |---|---|
 # | $p$, $q$ | the target's and the draft's law of the next token |
+# | $K$, $V$ | lookahead: drafted tokens of a round; size of the vocabulary |
 # | $F$, $S$ | fan-out; the $F$ tokens that the draft ranks highest: they will be guessed |
 # | $C$ | weight of the tokens in $S$, from 0 to 1; 1 changes nothing |
 # | $\sigma$ | the bent law: $q$ with the tokens of $S$ times $C$, made a law again |
@@ -537,7 +538,8 @@ ax.set(xlabel="C", ylabel="total variation", title="drawn from σ, tested with q
 plt.show()
 
 # %% [markdown]
-# *Figure: total variation of one token against C: 0 at C = 1, rising as C falls.*
+# *Figure: (of the folded solution) total variation of one token against C, if it is drawn from the bent law and
+# tested against q: 0 at C = 1, rising as C falls.*
 #
 # ## 7. Check yourself
 #

@@ -29,9 +29,9 @@
 # | symbol | meaning |
 # |---|---|
 # | $K$, $F$ | lookahead; guesses at each $k$ (the fan-out) |
-# | $E$ | mean tokens a round emits |
+# | $E$ | mean tokens a round emits; $E_{hit}$, $E_{miss}$, $E_{SD}$ by who made its speculation |
 # | $h$ | hit rate |
-# | $T$ | time that SD drafts in a round, in verifications |
+# | $T$, $T_p$ | time that SD drafts in a round, and to fill SSD's cache, in verifications |
 # | $g_t$, $g_d$ | devices of target and draft |
 #
 # Scope: published measurements of a Llama 70B/1B pair (4 devices for the target, 1 for the draft)
@@ -104,7 +104,7 @@ assert [round(value) for value in cost.values()] == [71, 100, 143]
 
 # %% [markdown]
 # ### Predict before you run
-# SSD runs 176 rows of the draft a round, SD 7. What makes SSD's extra 43: mostly the draft's rows,
+# SSD runs 176 rows of the draft a round ($8 + 7 \cdot 24$), SD 7. What makes SSD's extra 43: mostly the draft's rows,
 # or mostly the target's?
 #
 # <details><summary>Answer</summary>
@@ -341,20 +341,43 @@ assert np.isclose(break_even(1.0, 1.0, 0.1), 1.1)
 # design; at batch 1 the waste is cheap, and SSD is ahead per user and per device. As batches grow
 # the first stays true longer than the second.
 #
-# ## Check yourself
+# ## 7. Check yourself
 #
-# 1. Why divide by devices and not by FLOPs to judge a serving system?
-# <details><summary>Answer</summary>A device that waits for memory has arithmetic to spare; its
-# seconds are what one pays for. FLOPs matter where the device is busy computing.</details>
-# 2. A vendor shows SSD at 5 devices against SD at 4, tokens/s of one user. What is missing?
-# <details><summary>Answer</summary>The fifth device: either give SD five, or divide by devices. And
-# each method at its own best $K$.</details>
-# 3. The draft's parameters halve at equal acceptance. Which of the three costs change for SSD?
-# <details><summary>Answer</summary>Parameter-tokens fall by about 20; device-seconds fall only
-# where filling or misses took time; the unused share stays.</details>
+# **1.** Why divide by devices and not by FLOPs to judge a serving system?
 #
-# **Next**: lesson 11 puts the paper's figures beside our own.
+# <details><summary>Answer</summary>
+#
+# A device that waits for memory has arithmetic to spare; its seconds are what one pays for. FLOPs
+# matter where the device is busy computing.
+#
+# </details>
+#
+# **2.** A vendor shows SSD at 5 devices against SD at 4, tokens/s of one user. What is missing?
+#
+# <details><summary>Answer</summary>
+#
+# The fifth device: either give SD five, or divide by devices. And each method at its own best $K$.
+#
+# </details>
+#
+# **3.** The draft's parameters halve at equal acceptance. What happens to SSD's parameter-tokens, to its
+# device-seconds, and to the share of draft rows that is unused?
+#
+# <details><summary>Answer</summary>
+#
+# Parameter-tokens for each token fall by about $20 \cdot 10^9$; device-seconds fall only where filling
+# or misses took time; the unused share stays.
+#
+# </details>
 
 # %%
-halved = my_parameter_tokens(7, 24, published.LLAMA_SSD.tokens, draft=0.62)
+halved = (
+    cost["SSD"] - 176 * (1.24 / 2) / published.LLAMA_SSD.tokens
+)  # 176 rows of half the size less
+print(f"parameter-tokens with half the draft: {halved:.1f} instead of {cost['SSD']:.1f} x 10^9")
 assert round(cost["SSD"] - halved) == 20
+
+# %% [markdown]
+# ## What comes next
+#
+# Lesson 11 puts the paper's figures beside our own.

@@ -10,7 +10,7 @@ from typing import Any
 from lessons.assignments import catalogue
 from lessons.assignments.hiding import as_written, hidden
 from lessons.assignments.spec import PUBLIC_SEED, Task
-from ssd_ref.testing.check import Exercise, register
+from ssd_ref.testing.check import EXERCISES, Exercise, register
 
 
 def register_tasks(id: str) -> None:
@@ -18,7 +18,8 @@ def register_tasks(id: str) -> None:
     number = int(id.partition(".")[0])
     if number in catalogue.numbers():
         for task in catalogue.load(number).tasks:
-            register(public_exercise(task))
+            if task.id not in EXERCISES:  # an unknown id of the assignment comes here again
+                register(public_exercise(task))
 
 
 def public_exercise(task: Task) -> Exercise:

@@ -16,7 +16,7 @@ def text(assignment: Assignment, graded: Graded, line: Line | None = None) -> st
         f"# Assignment {assignment.number}: {assignment.title}",
         "",
         f"{graded.student}: **{graded.points:g} of {graded.most:g} points**",
-        *([f"\n{how}" for how in line.changes] if line else []),
+        *changed(line),
         *(f"\nNote: {note}." for note in graded.notes),
     ]
     for task in assignment.tasks:
@@ -25,6 +25,13 @@ def text(assignment: Assignment, graded: Graded, line: Line | None = None) -> st
         lines += ["", f"## Task {task.id} - {task.title}: {got:g} of {most:g}", ""]
         lines += once(results)
     return "\n".join(lines) + "\n"
+
+
+def changed(line: Line | None) -> list[str]:
+    """What lateness and adjustments did to the points, and what comes out."""
+    if line is None or not line.changes:
+        return []
+    return [*(f"\n{how}" for how in line.changes), f"\nIn the grade book: **{line.final:g}**"]
 
 
 def once(results: list[Result]) -> list[str]:

@@ -85,7 +85,7 @@ def grade_one(number: int, submission: Submission, digest: str, seed: str) -> Gr
 
 def nothing(assignment: Assignment) -> list[Result]:
     return [
-        Result(task.check_id(check), check.points, 0.0, "missing", "nothing was handed in")
+        Result(task.check_id(check), check.points, 0.0, "missing", "no file to grade was found")
         for task, check in assignment.checks()
     ]
 

@@ -84,7 +84,8 @@ def exercise(task: Task, check: Check, seed: str, clock: Clock, answer: Any) -> 
 def answer_of(assignment: Assignment, task: Task, path: Path) -> Any:
     """The student's function; the file's earlier tasks are the reference's.
 
-    So a fault costs its own task only.
+    So a fault costs its own task only. Later tasks stay the student's own: an answer that leaves
+    its work to them must have done it there.
     """
     if task.function is None:
         return slices.load(path, None)
@@ -94,8 +95,8 @@ def answer_of(assignment: Assignment, task: Task, path: Path) -> Any:
     module = slices.load(path, [task.function])
     if task.function not in vars(module):
         raise Missing(f"{path.name} defines no {task.function}")
-    for other in assignment.tasks:
-        if other is not task and other.function in vars(module):
+    for other in assignment.tasks[: assignment.tasks.index(task)]:
+        if other.function in vars(module):
             setattr(module, other.function, getattr(reference, other.function))
     return as_written(getattr(module, task.function), task.hides)
 

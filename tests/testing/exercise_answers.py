@@ -153,6 +153,8 @@ WITNESSES = {
     "sum of the mask": (2, 2, 2),
     "token matching": None,
 }
+
+
 def pause_divided(pause, backup, filling):
     def count(blocks):
         return sum(any(b <= t < e for b, e in blocks) for t in range(*pause))

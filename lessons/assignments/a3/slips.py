@@ -151,13 +151,16 @@ def loop_with(
     rows_at: Callable[[int, int], int] = lambda i, n: i,
     bonus: bool = True,
     whole: bool = False,
-    accepted_of: Callable[[int, int], int] = min,
+    counts: Callable[[int, int], tuple[int, int]] = lambda accepted, kept: (
+        min(accepted, kept),
+        kept,
+    ),
     own: bool = False,
 ) -> Callable[..., Any]:
     """rows_at(i, n): the row that stands for the law after d_1..d_i. own: the prompt is written to.
 
-    accepted_of(accepted, kept): what is counted as accepted. bonus: whether it is emitted when all
-    was accepted.
+    counts(accepted, kept): what a round says was accepted and emitted. bonus: whether it is emitted
+    when all was accepted.
     """
 
     def speculative(target: Any, draft: Any, prompt: Any, *, max_new_tokens: int, lookahead: int,
@@ -179,7 +182,7 @@ def loop_with(
                 emitted.pop()
             kept, reason = ends(emitted, room, eos)
             text += kept
-            rounds.append((len(s), accepted_of(accepted, len(kept)), len(kept)))
+            rounds.append((len(s), *counts(accepted, len(kept))))
         return (text if whole else text[start:]), reason, rounds
 
     return speculative
@@ -198,7 +201,8 @@ SPECULATIVE = (
     Slip("no bonus is emitted when all was accepted", loop_with(bonus=False), "lesson 02, section 5"),
     Slip("a round drafts K tokens even where fewer may come", loop_with(n_of=lambda K, room: K)),
     Slip("a round drafts one token less than may come", loop_with(n_of=lambda K, room: min(K, room - 1))),
-    Slip("tokens count as accepted that were cut off", loop_with(accepted_of=lambda accepted, kept: accepted)),
+    Slip("tokens count as accepted that were cut off", loop_with(counts=lambda accepted, kept: (accepted, kept))),
+    Slip("a round is counted as the verifier reports it: what was cut off does not count", loop_with(counts=lambda accepted, kept: (accepted, accepted + 1)), "lesson 02, section 8"),
     Slip("the verifier ignores the temperature", loop_with(laws=lambda law, logits: Law().rows(logits)), "lesson 01, section 2"),
     Slip("the draft ignores its own temperature", loop_with(drafts=DRAFT_BLOCK[1].acts)),
     Slip("the laws that travel are the draft's raw ones: those that were drawn from are asked for", loop_with(drafts=DRAFT_BLOCK[2].acts), "lesson 03, section 9"),
@@ -240,6 +244,7 @@ def in_place(rows: Rows, generated: Any, drafted: Any, weight: float) -> Rows:
 PENALISED = (
     Slip("the drafted tokens leave no trace: row i comes behind i of them", penalised_with(before=lambda new, d, i: new), "lesson 02, section 5"),
     Slip("every row sees all drafted tokens: row i comes behind i of them", penalised_with(before=lambda new, d, i: new + d), "lesson 02, section 5"),
+    Slip("every row sees all drafted tokens, and each occurrence counts: once is enough", penalised_with(before=lambda new, d, i: new + d, each=True), "lesson 02, section 5"),
     Slip("row i sees a drafted token too many", penalised_with(before=lambda new, d, i: new + d[: i + 1]), "lesson 02, section 5"),
     Slip("what was generated before the round is forgotten", penalised_with(before=lambda new, d, i: d[:i])),
     Slip("a token is penalised once for each occurrence: once is enough", penalised_with(each=True)),

@@ -188,7 +188,7 @@ def penalised(rows: Row, generated: list[int], drafted: list[int], weight: float
 
 def penalty_values(rng: Generator) -> list[Trial]:
     sizes = [(2, 1, 1), (3, 2, 2), (4, 0, 3), (5, 4, 2), (3, 3, 0)]
-    by_hand = penalised(np.array([[0.5, 0.3, 0.2]] * 3), [2, 2], [0, 1], 0.5)
+    by_hand = penalised(np.array([[0.4, 0.3, 0.2, 0.1]] * 3), [2, 2], [0, 1], 0.5)
     random = [
         (np.array([cases.law(rng, V) for _ in range(n + 1)]), rng.integers(V, size=g).tolist(),
          rng.integers(V, size=n).tolist(), float(rng.choice([0.5, 0.8, 2])))

@@ -202,8 +202,12 @@ def serve_with(
     early: bool = False,
     begin: Begin = lambda text, drafted, k, t: [*text, *drafted[:k], t],
     at: Callable[[int, int], int] = lambda i, number: number,
+    first: bool = False,
 ) -> Callable[..., Any]:
-    """early: waits first. at(i, number): which text the i-th outcome is taken to belong to."""
+    """early: waits first. at(i, number): which text the i-th outcome is taken to belong to.
+
+    first: what stands under a key already is not drafted again.
+    """
 
     def serve_all(texts: Any, drafted: Any, guessed: Any, draft_after: Any, wait: Any) -> Any:
         outcomes = wait() if early else None
@@ -211,7 +215,8 @@ def serve_with(
         for number, text in texts.items():
             for k, t in guessed[number]:
                 longer = begin(list(text), list(drafted[number]), k, t)
-                cache[key(number, k, t)] = draft_after(number, longer)
+                if not first or key(number, k, t) not in cache:
+                    cache[key(number, k, t)] = draft_after(number, longer)
         served = {}
         for i, (name, (k, t)) in enumerate((outcomes or wait()).items()):
             number = at(i, name)
@@ -225,6 +230,7 @@ def serve_with(
 
 SERVE_ALL = (
     Slip("the key lacks the text's number: another text's entry is found", serve_with(key=lambda number, k, t: (k, t)), "lesson 05, section 8"),
+    Slip("the key lacks the text's number: the first text's entry serves the others", serve_with(key=lambda number, k, t: (k, t), first=True), "lesson 05, section 8"),
     Slip("the key lacks the bonus token", serve_with(key=lambda number, k, t: (number, k)), "lesson 05, section 3"),
     Slip("the key lacks the number of accepted tokens", serve_with(key=lambda number, k, t: (number, t)), "lesson 05, section 3"),
     Slip("the outcomes were waited for before anything was prepared", serve_with(early=True), "lesson 05, section 5"),

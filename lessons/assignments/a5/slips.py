@@ -29,6 +29,12 @@ def before_the_temperature(z: Row, temperature: float, width: int, c: float) -> 
     return np.asarray(Law(temperature).rows(scaled[None])[0])
 
 
+def of_the_logits(z: Row, temperature: float, width: int, c: float) -> Row:
+    scaled = z.copy()
+    scaled[top(z, width)] *= c
+    return np.asarray(Law(temperature).rows(scaled[None])[0])
+
+
 def sigma_with(
     guessed: Callable[[Row, int], Any] = top,
     normalise: bool = True,
@@ -57,6 +63,7 @@ def no_temperature(z: Row, temperature: float, width: int, c: float) -> Row:
 SIGMA = (
     Slip("where nothing is left at c = 0 it divides 0 by 0", sigma_with(at_zero="nan")),
     Slip("the weight acts on the logits before the temperature does", before_the_temperature),
+    Slip("the logits are multiplied by c: the weight belongs to the probabilities", of_the_logits, "lesson 01, section 2"),
     Slip("the law is not normalised after the weight", sigma_with(normalise=False)),
     Slip("the weight falls on the tokens that are not guessed", sigma_with(others=True)),
     Slip("the guessed tokens are raised, not lowered", sigma_with(weight=lambda c: 1 / c if c else np.inf)),

@@ -101,12 +101,12 @@ def weights_sum_to_1(weights: Weights, exponent: float, budget: float) -> list[f
 
 SHARES = (
     Slip(
-        "guesses are given in proportion to the weights; the exponent 1/(1+r) is missing",
+        "guesses are given in proportion to the weights; a power of them is asked for",
         by_power(lambda r: 1.0),
         "lesson 06, section 3",
     ),
     Slip(
-        "the exponent is 1/(1+r), not 1/r: the derivative lowers the power by one",
+        "the weights are raised to 1/r: differentiating changes the power of F",
         by_power(lambda r: 1 / r),
         "lesson 06, section 3",
     ),

@@ -1,4 +1,4 @@
-# loses: 3.4/law 3.4/ends 3.4/counters
+# loses: 3.4/law 3.4/ends
 # says: the rejected token stays in the target's cache
 
 

@@ -1,6 +1,6 @@
 # loses: 6.1/values 6.1/edges 6.3/values 6.3/lagrange
 # says: these are the chances that at least k are accepted
-# says: the exponent is 1/(1+r), not 1/r
+# says: the weights are raised to 1/r
 """Two faults in two tasks: each is named."""
 
 
