@@ -11,6 +11,8 @@ import ssd_ref.cli.assignment
 from lessons.assignments import catalogue
 from ssd_ref.cli import main
 
+pytestmark = pytest.mark.slow  # left out of the everyday run
+
 TWO = catalogue.load(2)
 PLAIN = (TWO.folder / "right" / "plain.py").read_text()
 

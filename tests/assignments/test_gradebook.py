@@ -139,6 +139,7 @@ def test_feedback_says_what_was_lost_and_why(tmp_path: Path) -> None:
     assert path.name == "Ann Lee_12.md"
     text = path.read_text()
     assert "Ann Lee: **19 of 21 points**" in text and "1 days late: -2.1" in text
+    assert "In the grade book: **16.9**" in text
     assert "## Task 2.1 - Keep or reject one token: 2 of 4" in text
     assert "- laws: 0 of 2\n\n      2.1/laws: expected 1, got 2\n" in text
     assert "- edges: 1 of 1\n" in text

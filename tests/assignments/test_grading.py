@@ -16,6 +16,8 @@ from lessons.assignments.running import run_check
 from lessons.assignments.spec import PUBLIC_SEED, Assignment, Check, Task
 from ssd_ref.testing.trials import gives
 
+pytestmark = pytest.mark.slow  # left out of the everyday run
+
 TWO = catalogue.load(2)
 PLAIN = (TWO.folder / "right" / "plain.py").read_text()
 SECRET = "a secret of the instructor"
@@ -126,6 +128,12 @@ def result(tmp_path: Path, source: str, check: str, beside: dict[str, str] | Non
     for name, text in (beside or {}).items():
         (one.path.parent / name).write_text(text)
     return run_check(TWO, check, one.path, SECRET)
+
+
+def test_a_later_task_stays_the_students_own(tmp_path: Path) -> None:
+    source = "def is_kept(p, q, token, u):\n    return u < residual(p, q)[token]\n"
+    source += 'def residual(p, q):\n    raise NotImplementedError("mine")\n'
+    assert "NotImplementedError: mine" in result(tmp_path, source, "2.1/laws").text
 
 
 HANDED_IN = "plt.show()\nwhile True: pass\n"

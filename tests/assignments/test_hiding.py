@@ -102,3 +102,6 @@ def test_a_right_answer_passes_in_a_notebook() -> None:
 
     assert check("2.1", is_kept)
     assert not check("2.1", functools.partial(lambda *a: True))  # has no __name__
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"no exercise '2\.9'"):
+            check("2.9", is_kept)

@@ -15,6 +15,8 @@ from lessons.assignments.a9 import board, rounds, scoring
 from ssd_ref.pair.loading import pair_hash, read_card
 from ssd_ref.saguaro import Features, Observation
 
+pytestmark = pytest.mark.slow  # left out of the everyday run
+
 Past = tuple[Observation, ...]
 PARTS = ("training", "evaluation")
 

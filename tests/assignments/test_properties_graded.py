@@ -22,6 +22,8 @@ from ssd_ref.randomness import Randomness
 from ssd_ref.testing import compare_laws, target_law
 from ssd_ref.testing.check import Wrong, judge
 
+pytestmark = pytest.mark.slow  # left out of the everyday run
+
 P, Q = TableModel([[0.5, 0.5], [0.9, 0.1]]), TableModel([[0.2, 0.8], [0.4, 0.6]])
 HELPERS = """
 from ssd_ref import SeededRandomness, TableModel

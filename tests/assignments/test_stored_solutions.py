@@ -14,6 +14,8 @@ from lessons.assignments.results import Result
 from lessons.assignments.running import in_child, run_check
 from lessons.assignments.spec import PUBLIC_SEED, Assignment
 
+pytestmark = pytest.mark.slow  # left out of the everyday run
+
 NUMBERS = catalogue.numbers()
 SECRET = "the instructor's own"
 EVERYDAY = [n if n == 2 else pytest.param(n, marks=pytest.mark.slow) for n in NUMBERS]

@@ -23,6 +23,8 @@ from ssd_ref.saguaro import (
 from ssd_ref.testing import compare_laws, target_law
 from ssd_ref.testing.trunk import trunk_first
 
+pytestmark = pytest.mark.slow  # left out of the everyday run
+
 
 def joint(target, draft, requests, *, predict=None, marginalise=None, **settings):
     """The law of both texts, written one behind the other with the token V between them."""

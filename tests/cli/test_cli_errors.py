@@ -144,6 +144,7 @@ def test_the_modules_run_as_the_command(module):
     assert done.stdout.startswith("ssd-ref ")
 
 
+@pytest.mark.slow
 def test_a_reader_who_leaves_is_no_error():
     script = Path(__file__).with_name("fake_pair.py")
     command = [sys.executable, str(script), "0", "compare"]

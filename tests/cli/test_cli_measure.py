@@ -15,6 +15,8 @@ from ssd_ref.cli import main
 from ssd_ref.study.recording import read_rounds
 from ssd_ref.study.tables import read_table
 
+pytestmark = pytest.mark.slow  # left out of the everyday run
+
 SMALL = ["--prompts", "24", "--max-new-tokens", "32", "--jobs", "1"]
 
 

@@ -13,6 +13,8 @@ from ssd_ref.cli.errors import CommandError
 from ssd_ref.cli.predict import Measured, outside, resampled
 from ssd_ref.models import ContextModel
 
+pytestmark = pytest.mark.slow  # left out of the everyday run
+
 PROMPTS = [list(b"A list is"), list(b"A set has"), list(b"Items map")] * 8
 
 

@@ -209,6 +209,7 @@ def test_every_layer_and_position_counts():
     assert abs(plain(shallow, text) - plain(EXACT, text)).max() > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "eos"),
     [("ar", None), ("sd", None), ("ssd-hits", None), *((method, 1) for method in METHODS)],

@@ -16,6 +16,8 @@ from faulty_worker import FAULTS, LATE
 from ssd_ref import SeededRandomness, ssd
 from ssd_ref.engine import Engine, Fault, Source
 
+pytestmark = pytest.mark.slow  # left out of the everyday run
+
 TARGET = Hashed(1)
 MORE = {"max_new_tokens": 25, "lookahead": 3}
 

@@ -14,6 +14,8 @@ from ssd_ref.pair.corpus import held_out_prompts
 from ssd_ref.testing.goodness import goodness_of_fit, power, two_samples
 from ssd_ref.verification import acceptance
 
+pytestmark = pytest.mark.slow  # left out of the everyday run
+
 LEVEL = 1e-6 / 6  # six sampling tests share the budget
 SSD = {"lookahead": 4, "fan_out": [2, 2, 2, 2, 4]}
 

@@ -25,6 +25,8 @@ from ssd_ref.testing import compare_laws, target_law
 from ssd_ref.testing.strategies import cases
 from ssd_ref.testing.trunk import TrunkFirst, trunk_first
 
+pytestmark = pytest.mark.slow  # left out of the everyday run
+
 K, N = 2, 3
 OUTCOMES = [(0, 0), (0, 1), (1, 0), (2, 2)]
 LISTS = {

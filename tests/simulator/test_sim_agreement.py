@@ -16,6 +16,8 @@ from sim.scenario import Scenario
 from sim.theory import batch_speed, own_draft_ratio, sd_speed, ssd_speed
 from sim.workloads import Drawn
 
+pytestmark = pytest.mark.slow  # left out of the everyday run
+
 TEXT = Text.simple(Acceptance((0.8,), iid=True), Curve(0.5, 0.8))
 
 

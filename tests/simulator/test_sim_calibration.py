@@ -20,6 +20,8 @@ from sim.presets import llama, qwen
 from sim.theory import tokens_per_round
 from sim.validate import FITTED_PARAMETERS, validate
 
+pytestmark = pytest.mark.slow  # left out of the everyday run
+
 
 @pytest.fixture(scope="module")
 def rows():

@@ -205,5 +205,6 @@ def test_refusals(make, message):
     assert message in str(error.value)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_rounds():
     assert peak_kilobytes(6000) < 1.1 * peak_kilobytes(3000)

@@ -126,6 +126,7 @@ def test_run_takes_a_file(capsys, tmp_path):
     assert set(data) == {"sd", "published"}
 
 
+@pytest.mark.slow
 def test_pictures_and_traces_are_written(capsys, tmp_path):
     png, svg, trace = (tmp_path / name for name in ("a.png", "a.svg", "a.json"))
     output(capsys, "timeline", "--rounds", "3", "--out", str(png), "--trace", str(trace))

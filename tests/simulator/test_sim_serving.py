@@ -224,6 +224,7 @@ def test_littles_law(method):
     assert found.in_system == pytest.approx(expected, rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lengths", "second"), [("fixed", 100), ("geometric", 190)])
 def test_one_at_a_time_is_m_d_1_and_m_g_1(lengths, second):
     """AR, 10 tokens of 10 ms: service .1 s, E n^2 100 or 2 x 100 - 10; load .6."""
