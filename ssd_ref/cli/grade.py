@@ -108,4 +108,5 @@ def show(as_json: bool, all_graded: list[Any], lines: list[Any]) -> None:
         print(json.dumps(rows, ensure_ascii=False))
         return
     for line in lines:
-        print(f"{line.student:30} {line.final:5g} of {line.most:g}  {'; '.join(line.changes)}")
+        remarks = "; ".join((*line.changes, *line.notes))
+        print(f"{line.student:30} {line.final:5g} of {line.most:g}  {remarks}".rstrip())

@@ -1,5 +1,4 @@
 # loses: 5.1/values 5.1/limits 5.1/greedy 5.4/values
-# says: the weight acts on the logits before the temperature
 # says: the logits are multiplied by c
 # says: the ratio of the masses is given
 """Written from the sheet alone.

@@ -1,4 +1,4 @@
-# loses: 6.5/rows
+# loses: 6.4/trap 6.4/any 6.5/rows
 # says: the largest gain per row is taken first
 """Written from the sheet alone."""
 
