@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from ssd_ref import __version__
 from ssd_ref.cli import assignment, bench, calibrate, grade, measure, predict, sweep
 from ssd_ref.cli.errors import CommandError
-from ssd_ref.cli.pairs import DTYPES
+from ssd_ref.cli.pairs import add_machine
 from ssd_ref.cli.settings import METHODS, Settings
 from ssd_ref.ssd import BACKUPS
 
@@ -104,10 +104,7 @@ def add_decoding(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prompt-file", type=Path, metavar="FILE", help="read the prompt from it")
     add_settings(parser.add_argument_group("decoding"))
     machine = parser.add_argument_group("machine and output")
-    machine.add_argument("--device", default="cpu", help="of the target; default: %(default)s")
-    machine.add_argument("--draft-device", metavar="DEVICE", help=AS_TARGET)
-    machine.add_argument("--dtype", choices=DTYPES, default="float32", help="default: %(default)s")
-    machine.add_argument("--json", action="store_true", help="print one JSON object instead")
+    add_machine(machine)
     machine.add_argument(
         "--rounds", type=Path, metavar="FILE", help="write a record of each round, as JSON lines"
     )

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ssd_ref.cli.errors import CommandError
-from ssd_ref.cli.pairs import DTYPES, Load, Pair, load_embedded
+from ssd_ref.cli.pairs import Load, Pair, add_machine, load_embedded
 from ssd_ref.cli.settings import Settings
 
 if TYPE_CHECKING:
@@ -64,10 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--abort", action=argparse.BooleanOptionalAction, default=True,
         help="with --processes: an outcome that comes early ends the filling of the cache",
     )  # fmt: skip
-    parser.add_argument("--device", default="cpu", help="of the target; default: %(default)s")
-    parser.add_argument("--draft-device", metavar="DEVICE", help="default: the target's")
-    parser.add_argument("--dtype", choices=DTYPES, default="float32", help="default: %(default)s")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
+    add_machine(parser)
 
 
 def run(

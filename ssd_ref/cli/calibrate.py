@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ssd_ref.cli.bench import Clock, held_out_prompts
 from ssd_ref.cli.errors import CommandError
-from ssd_ref.cli.pairs import DTYPES, Load, load_embedded
+from ssd_ref.cli.pairs import Load, add_machine, load_embedded
 from ssd_ref.cli.processes import BEST, open_engine
 
 if TYPE_CHECKING:
@@ -49,10 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=whole_number, metavar="N", default=0, help="default: 0")
     parser.add_argument("--abort", action=argparse.BooleanOptionalAction, default=True,
                         help="an outcome that comes early ends the filling")  # fmt: skip
-    parser.add_argument("--device", default="cpu", help="of the target; default: %(default)s")
-    parser.add_argument("--draft-device", metavar="DEVICE", help="default: the target's")
-    parser.add_argument("--dtype", choices=DTYPES, default="float32", help="default: %(default)s")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
+    add_machine(parser)
 
 
 def run(

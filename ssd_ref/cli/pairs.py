@@ -42,6 +42,15 @@ class Pair(Protocol):
 Load = Callable[[argparse.Namespace], Pair]  # given device, draft_device and dtype
 
 
+def add_machine(parser: argparse._ActionsContainer) -> None:
+    """The options by which a pair is loaded, and the form of the output."""
+    add = parser.add_argument
+    add("--device", default="cpu", help="of the target; default: %(default)s")
+    add("--draft-device", metavar="DEVICE", help="default: the target's")
+    add("--dtype", choices=DTYPES, default="float32", help="default: %(default)s")
+    add("--json", action="store_true", help="print one JSON object instead")
+
+
 def load_embedded(args: argparse.Namespace) -> Pair:
     """The pair that ships with the package. On one thread: its matrices are too small for two.
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from ssd_ref.cli.bench import MOST_TOKENS, held_out_prompts
 from ssd_ref.cli.errors import CommandError
-from ssd_ref.cli.pairs import DTYPES, Load, Pair, load_embedded
+from ssd_ref.cli.pairs import Load, Pair, add_machine, load_embedded
 from ssd_ref.cli.settings import Settings
 from ssd_ref.rounds import RoundRecord
 from ssd_ref.study.paired import LEAST
@@ -63,10 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--temperature", real_number, "T", "above 0 (greedy texts of this pair soon repeat "
         "themselves, and are then easy to draft for)", 1.0)  # fmt: skip
     add("--seed", whole_number, "N", "of the decodings", 0)
-    parser.add_argument("--device", default="cpu", help="of the target; default: %(default)s")
-    parser.add_argument("--draft-device", metavar="DEVICE", help="default: the target's")
-    parser.add_argument("--dtype", choices=DTYPES, default="float32", help="default: %(default)s")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
+    add_machine(parser)
 
 
 def run(
