@@ -1,7 +1,8 @@
 """A grid of policies, budgets, temperatures, C and lookaheads: a row of figures for each point.
 
 Calibration and evaluation texts are recorded once for each lookahead and temperature. With C = 1
-every policy is replayed on them. With C < 1 the guesses decide the text, and each point is decoded.
+every policy is replayed on them. With C < 1 the guesses decide the text, and each point is decoded;
+its lists and beliefs are still those fitted on the texts with C = 1, which depend on no list.
 All texts go through one store, so that an interrupted sweep goes on where it was.
 """
 
