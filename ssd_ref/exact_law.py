@@ -45,14 +45,16 @@ class Decision(NamedTuple):
 
     def others(self) -> list[Decision]:
         """The same decision with each other choice of positive probability."""
-        possible = [choice for choice, p in enumerate(self.law) if p > 0]
-        return [self._replace(choice=other) for other in possible if other != self.choice]
+        return [self._replace(choice=other) for other in possible(self.law) if other != self.choice]
 
     def has_law(self, law: tuple[float, ...]) -> bool:
         """Up to a block's arithmetic: its width may depend on draws that are not committed."""
-        if law == self.law:
-            return True
-        return len(law) == len(self.law) and np.allclose(law, self.law, rtol=0, atol=1e-9)
+        comparable = len(law) == len(self.law)
+        return law == self.law or (comparable and np.allclose(law, self.law, rtol=0, atol=1e-9))
+
+
+def possible(law: Sequence[float]) -> list[int]:
+    return [choice for choice, p in enumerate(law) if p > 0]
 
 
 class Enumerating:
@@ -76,8 +78,8 @@ class Enumerating:
     def choose(self, probabilities: ArrayLike, site: Site) -> int:
         law = tuple(np.asarray(probabilities, dtype=np.float64).tolist())
         self._check_draw(law, site)
-        possible = [token for token, p in enumerate(law) if p > 0]
-        decision = Decision(site, law, self.forced.get(site, possible[self.default]))
+        choice = self.forced[site] if site in self.forced else possible(law)[self.default]
+        decision = Decision(site, law, choice)
         if site.role == "draft":
             self.uncommitted[site] = decision
         else:
@@ -112,8 +114,7 @@ class Enumerating:
     def _check_tested(self, site: Site) -> None:
         """The draw that is tested here must not be waiting to be committed."""
         tested = (site.sequence, site.round, "draft", site.index)
-        waiting = any(other.address == tested for other in self.uncommitted)
-        if waiting and tested not in self.addresses:
+        if tested not in self.addresses and any(d.address == tested for d in self.uncommitted):
             raise ReplayError(
                 f"{site} tests a token whose draw was not committed: call randomness.commit with "
                 "the site of the draw before the test, or commit nowhere"

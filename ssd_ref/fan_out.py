@@ -34,7 +34,9 @@ def bonus_ranking(logits: Row, rejected: int | None) -> NDArray[np.intp]:
     Ranked by raw logits, lower index first among equals. A rejected draft is never the bonus:
     it was rejected because p < q there, and the residual is 0.
     """
-    order = ranking(logits) if np.isfinite(logits.max()) else np.empty(0, dtype=np.intp)
+    order = ranking(logits)
+    if np.isnan(logits[order[-1]]) or not -np.inf < logits[order[0]] < np.inf:  # NaN comes last
+        order = order[:0]
     return order if rejected is None else order[order != rejected]
 
 
@@ -58,6 +60,5 @@ def bonus_rank(logits: Sequence[Row], drafted: Sequence[int], outcome: Outcome) 
     k, bonus = outcome
     if k >= len(logits):
         return None
-    order = bonus_ranking(logits[k], drafted[k] if k < len(drafted) else None)
-    places = np.flatnonzero(order == bonus)
-    return int(places[0]) if len(places) else None
+    order = bonus_ranking(logits[k], drafted[k] if k < len(drafted) else None).tolist()
+    return order.index(bonus) if bonus in order else None

@@ -72,7 +72,7 @@ class Law:
 
 def usable(row: Row, logits: Row, whose: str, length: int) -> Row:
     """`row` itself; LogitsError when it was marked, naming model, place and fault."""
-    if not np.isnan(row[0]):
+    if row[0] == row[0]:  # not NaN
         return row
     bad = np.flatnonzero(np.isnan(logits) | (logits == np.inf))
     got = f"{logits[bad[0]]} for token {bad[0]}" if len(bad) else "-inf for every token"
