@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -77,6 +76,6 @@ class Verifier:
         outcome = verify(law_after, speculation, self.randomness, self.transcript.round)
         self.session.rewind(length + outcome.accepted)
         emitted = (*speculation.tokens[: outcome.accepted], outcome.bonus)
-        logprobs = [math.log(rows[i][token]) for i, token in enumerate(emitted)]
+        logprobs = [float(np.log(rows[i][token])) for i, token in enumerate(emitted)]
         self.transcript.write(speculation.tokens, outcome, logprobs, speculation.served_by)
         return outcome

@@ -120,7 +120,7 @@ VERIFICATION = [
     mutant(
         "log-probabilities of the row after",
         "verification.py",
-        ("math.log(rows[i][token])", "math.log(rows[max(i - 1, 0)][token] + 1e-300)"),
+        ("np.log(rows[i][token])", "np.log(rows[max(i - 1, 0)][token] + 1e-300)"),
         exact=True,
     ),
 ]
