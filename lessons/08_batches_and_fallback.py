@@ -33,8 +33,9 @@
 # | $h$ | hit rate of one text (the paper's $p_{hit}$) |
 # | $T_p$, $T_b$ | time to fill the caches, of the backup; **unit: one verification** |
 # | $E_{hit}$, $E_{miss}$ | mean tokens of a round that was served from the cache, by the backup |
-# | $N = h E_{hit} + (1-h) E_{miss}$ | mean tokens of a round, with a given backup |
-# | $\rho = N_n / N_f$ | how many more tokens with the slow, neural backup than with the fast one |
+# | $N$ | mean tokens of a round with a given backup: $h E_{hit} + (1-h) E_{miss}$ |
+# | index $n$, $f$ | with the slow, neural backup; with the fast one ($T_n$, $T_f$ are their $T_b$) |
+# | $\rho$ | $N_n / N_f$: how many times as many tokens with the slow backup |
 
 # %%
 from itertools import pairwise, product
@@ -474,7 +475,7 @@ for ax, (title, values) in zip(axes, CASES.items(), strict=True):
 plt.show()
 
 # %% [markdown]
-# *Figure: for each case four bars, how far b* moves if the hit rate, the tokens of a round with the
+# *Figure: for each case four bars, how far the critical batch moves if the hit rate, the tokens of a round with the
 # slow or the fast backup, or the slow one's latency is 10 % lower or higher. With the round numbers
 # the bars of the two token counts reach from about 1 to beyond the axis. On the embedded pair all
 # bars stay below 1.*

@@ -185,7 +185,11 @@ assert round(left, 2) == 1.79 and round(measured, 2) == 1.54
 # times as fast as SD, or `None` if no rate in [0, 1] is enough. What does it say for 4 + 1 devices and for
 # 1 + 1, at $T = .8$?
 #
-# <details><summary>Hint</summary>Set the left side equal to `needed`; solve for $h$.</details>
+# <details><summary>Hint</summary>
+#
+# Set the left side equal to `needed`; solve for $h$.
+#
+# </details>
 
 
 # %%

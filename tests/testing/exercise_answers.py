@@ -201,7 +201,7 @@ RIGHT = {
     "L08.2": [batch_clock],
     "L08.3": [least_batch],
     "L09.1": [pause_divided],
-    "L09.2": [lambda d, K, v: (K * d + v) / v],
+    "L09.2": [lambda d, K, v: (K * d + v) / max(K * d, v)],
     "L11.1": [lambda f: 1 + np.dot(range(len(f)), f)],
     "L11.2": [lambda b, s, f: ([x for x, y, z in zip(b, s, f, strict=True) if z >= y] + [None])[0]],
     "L10.1": [

@@ -61,7 +61,12 @@ register(
 register(
     Exercise(
         "L09.2",
-        (gives(1.0, 0.0, 4, 5.0), gives(1.4, 0.5, 4, 5.0), gives(2.0, 1.0, 6, 6.0), gives(1.5, 2.0, 4, 4.0)),
+        (
+            gives(1.0, 0.0, 4, 5.0),
+            gives(1.4, 0.5, 4, 5.0),
+            gives(2.0, 1.0, 6, 6.0),
+            gives(1.5, 2.0, 4, 4.0),
+        ),
         {
             "a draft slower than the target is hidden in full": lambda d, K, v: 1 + K * d / v,
             "one step is hidden, not all of the round's": lambda d, K, v: 1 + d / v,
@@ -69,6 +74,6 @@ register(
                 lambda d, K, v: 1 + K * d / (v + K * d)
             ),
         },
-        pointer="lesson 09, section 7",
+        pointer="lesson 09, section 5",
     )
 )
