@@ -54,6 +54,7 @@ class Decision(NamedTuple):
 
 
 def possible(law: Sequence[float]) -> list[int]:
+    """The choices of positive probability."""
     return [choice for choice, p in enumerate(law) if p > 0]
 
 
