@@ -27,13 +27,13 @@ COST = {1: 4.9, 2: 3.0}  # of one token by all arms on so many threads, in targe
 STEP_SECONDS = 0.007  # a target step, before one was measured
 # K of SD; K and guesses at k = 0..K of SSD: the best of `--sweep` on the machine of the README.
 BEST: dict[float, tuple[int, tuple[int, ...]]] = {
-    1.0: (4, (2, 2, 2, 2, 4)),
-    0.0: (5, (2, 2, 2, 2, 2, 2, 4)),
+    1.0: (4, (2, 2, 2, 4)),
+    0.0: (6, (1, 1, 1, 1, 2)),
 }
 SWEEP_SD = range(2, 7)
 SWEEP_SSD = (
-    (2, 2, 2, 4), (3, 3, 3, 6), (2, 2, 2, 2, 4), (3, 3, 3, 3, 6), (1, 1, 1, 1, 1, 2),
-    (2, 2, 2, 2, 2, 4), (1, 1, 1, 1, 1, 1, 2), (2, 2, 2, 2, 2, 2, 4),
+    (2, 2, 2, 4), (3, 3, 3, 6), (1, 1, 1, 1, 2), (2, 2, 2, 2, 4), (3, 3, 3, 3, 6),
+    (1, 1, 1, 1, 1, 2), (2, 2, 2, 2, 2, 4), (1, 1, 1, 1, 1, 1, 2), (2, 2, 2, 2, 2, 2, 4),
 )  # fmt: skip
 
 
